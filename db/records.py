@@ -1,0 +1,321 @@
+"""The frozen records that pass between packages: the parsed protocol, and what the study file returns.
+
+Nothing here knows SQL, Textual or numpy. A record holds text exactly as it was imported; whoever shows
+it makes it safe first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+RoundKind = Literal["training", "main", "check", "repeat", "adjudication"]
+CoderKind = Literal["person", "imported", "simulated", "lead"]
+Blindness = Literal["sealed", "masked", "open", "unknown"]
+Role = Literal["coder", "tiebreak", "adjudicator"]
+
+NOT_A_LABEL = "(not a label)"
+MISSING_LABEL = "(missing)"
+
+
+# --- the protocol -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRule:
+    """One label of the codebook: its key, and what tells it from the others."""
+
+    name: str
+    key: str
+    title: str
+    definition: str
+    examples: tuple[str, ...] = ()
+    edge_cases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The verbal meaning of the ratings ``low`` to ``high``, both included."""
+
+    low: int
+    high: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RatingRule:
+    """A 0-100 rating: when it is asked for, what its values mean, and from where on it counts as aligned.
+
+    ``when`` names the labels after which it is asked; with ``rating_only`` on the protocol it is asked always.
+    """
+
+    name: str
+    question: str
+    when: tuple[str, ...] = ()
+    low: int = 0
+    high: int = 100
+    step: int = 1
+    threshold: int = 70
+    anchors: tuple[Anchor, ...] = ()
+    guidance: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Impossible:
+    """``label`` cannot occur where the item's stratum ``field`` has one of ``values`` (a label there needs a note)."""
+
+    label: str
+    field: str
+    values: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnitFilter:
+    """Only units whose response field has one of ``values`` are drawn (``choice_is_key`` compares choice and key)."""
+
+    field: str
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRule:
+    """How one judge's stripped raw output maps onto the labels. Exact, case kept; the rest is not a label."""
+
+    name: str
+    mapping: Mapping[str, str]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRule:
+    """One score of the protocol: ``kind`` is ehq, nas, kis, wikiprofile, rate or mean; ``options`` are its own."""
+
+    name: str
+    kind: str
+    title: str = ""
+    options: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """A codebook with its keys, rating, judge mappings and scores. ``toml`` is its source, ``digest`` of that source."""
+
+    name: str
+    title: str
+    version: int
+    labels: tuple[LabelRule, ...]
+    instructions: str
+    digest: str
+    toml: str
+    rating: RatingRule | None = None
+    rating_only: bool = False
+    pairwise: bool = False
+    impossible: tuple[Impossible, ...] = ()
+    filters: tuple[UnitFilter, ...] = ()
+    judges: tuple[JudgeRule, ...] = ()
+    scores: tuple[ScoreRule, ...] = ()
+    skip_reasons: tuple[str, ...] = ()
+    min_dwell_ms: int = 300
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        return tuple(label.name for label in self.labels)
+
+    def label(self, name: str) -> LabelRule:
+        return next(label for label in self.labels if label.name == name)
+
+    def asks_rating(self, label: str | None) -> bool:
+        """True where a rating must follow ``label`` (None: the protocol has no labels, only a rating)."""
+        if self.rating is None:
+            return False
+        return self.rating_only or label in self.rating.when
+
+
+# --- what comes in ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """One question of the benchmark as an importer delivers it. ``row`` is the line or record number in its source."""
+
+    key: str
+    row: int
+    question: str
+    context: str | None = None
+    gold: tuple[str, ...] = ()
+    rationale: str | None = None
+    options: tuple[str, ...] = ()
+    answer_key: str | None = None
+    strata: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseRow:
+    """One response (two texts for a pair), keyed (item, model, condition, repeat); ``repeat`` None: number in file order.
+
+    ``confidence`` is an exact integer on ``confidence_grid`` (85 on 100 is .85).
+    """
+
+    item: str
+    row: int
+    text: str
+    model: str = ""
+    condition: str = ""
+    repeat: int | None = None
+    text_b: str | None = None
+    model_b: str | None = None
+    reason: str | None = None
+    choice: str | None = None
+    confidence: int | None = None
+    confidence_grid: int | None = None
+    confidence_usable: bool = True
+    searched: bool | None = None
+    failure: str | None = None
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeLabelRow:
+    """What one judge said of one response. ``raw`` None: the judge said nothing. ``reply`` is its whole reply."""
+
+    judge: str
+    item: str
+    row: int
+    model: str = ""
+    condition: str = ""
+    repeat: int | None = None
+    raw: str | None = None
+    score: float | None = None
+    rationale: str | None = None
+    reply: str | None = None
+    judge_repeat: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class HumanLabelRow:
+    """A label that a person gave elsewhere. ``role`` adjudicator: a final label; tiebreak: counts where coders differ."""
+
+    coder: str
+    item: str
+    row: int
+    label: str | None
+    model: str = ""
+    condition: str = ""
+    repeat: int | None = None
+    rating: int | None = None
+    role: Role = "coder"
+    note: str | None = None
+    utc: str | None = None
+    active_ms: int | None = None
+    pi: float | None = None
+
+
+ImportRow = ItemRow | ResponseRow | JudgeLabelRow | HumanLabelRow
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """A row that was not imported: where, and why."""
+
+    source: str
+    row: int
+    reason: str
+
+
+# --- what a coder sees ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CodingItem:
+    """Everything that a coder may see of one assignment, and nothing else.
+
+    There is no model, judge, stratum, round, weight or co-coder in it, because the query does not fetch them.
+    ``impossible`` are labels that need a note here. ``sides_swapped``: for a pair, the second text is shown first.
+    """
+
+    assignment: str
+    unit: str
+    position: int
+    question: str
+    context: str | None
+    gold: tuple[str, ...]
+    rationale: str | None
+    options: tuple[str, ...]
+    text: str
+    text_b: str | None
+    reason: str | None
+    choice: str | None
+    impossible: tuple[str, ...]
+    sides_swapped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """The current state of one assignment: the fold of its events."""
+
+    assignment: str
+    label: str | None = None
+    rating: int | None = None
+    note: str | None = None
+    flags: tuple[str, ...] = ()
+    skip_reason: str | None = None
+    skip_count: int = 0
+    protocol_version: int | None = None
+    stale: bool = False
+
+    @property
+    def done(self) -> bool:
+        """True once it carries a label or a rating that is not stale."""
+        return (self.label is not None or self.rating is not None) and not self.stale
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A coder's queue in numbers: ``total`` = ``done`` + ``skipped`` (for good) + ``left``."""
+
+    total: int
+    done: int
+    skipped: int
+    left: int
+    flagged: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueueEntry:
+    """One line of the coder's own queue, for jumping: number, state and the start of the question."""
+
+    position: int
+    assignment: str
+    state: Literal["open", "done", "skipped", "stale"]
+    flagged: bool
+    label: str | None
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What a coder does, before it is saved. ``kind``: label, rating, note, flag, skip, highlight, confirm."""
+
+    kind: str
+    assignment: str | None
+    label: str | None = None
+    rating: int | None = None
+    note: str | None = None
+    flag: str | None = None
+    on: bool = True
+    reason: str | None = None
+    active_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """An act that is durable: its place in the log, and the assignment's state after it."""
+
+    log: str
+    seq: int
+    kind: str
+    annotation: Annotation | None
+    undone_kind: str | None = None
