@@ -34,7 +34,7 @@ class Cells:
     labels: the q declared human labels, in the declared order.
     model, stratum, judge: G names each. A judge name may lie outside `labels`: "(not a label)", "(missing)".
     size: (G,) number of records of the cell in the corpus, N_g >= 1.
-    labelled: (G, q) human labels seen. A unit whose label is split adds 1/m to m labels, so rows add to the integer n_g.
+    labelled: (G, q) human labels seen. A unit with a split label adds 1/m to m labels; a row adds to the integer n_g.
     possible: (G, q) which human labels can occur in the cell.
     probability: (G,) inclusion probability of its records, in (0, 1]; 0 marks a cell that was never open to the draw.
     """
@@ -58,7 +58,8 @@ class Cells:
     @property
     def n_labelled(self) -> IntArray:
         """(G,) number of labelled records of each cell, n_g."""
-        return np.rint(self.labelled.sum(axis=1)).astype(np.int64)
+        seen: FloatArray = self.labelled.sum(axis=1)
+        return np.rint(seen).astype(np.int64)
 
     def where(self, model: str | None = None, stratum: str | None = None, judge: str | None = None) -> BoolArray:
         """(G,) mask of the cells that bear the given names; None matches every name."""
@@ -142,24 +143,24 @@ def label_shares(labels: Sequence[str], human: Sequence[str | Mapping[str, float
 def _count(
     labels: tuple[str, ...], names: Mapping[str, Sequence[str]], shares: FloatArray, mask: BoolArray, pi: FloatArray
 ) -> Cells:
+    bits = mask @ (1 << np.arange(len(labels), dtype=np.int64))
     coded = [pd.factorize(np.asarray(column, dtype=object), sort=True) for column in names.values()]
-    patterns, pattern = np.unique(mask, axis=0, return_inverse=True)
-    chances, chance = np.unique(pi, return_inverse=True)
-    levels = (*(len(found) for _, found in coded), len(patterns), len(chances))
-    key = np.ravel_multi_index((*(codes for codes, _ in coded), pattern.reshape(-1), chance.reshape(-1)), levels)
-    used, cell = np.unique(key, return_inverse=True)
+    coded += [pd.factorize(bits, sort=True), pd.factorize(pi, sort=True)]
+    levels = tuple(len(found) for _, found in coded)
+    key = np.ravel_multi_index(tuple(codes for codes, _ in coded), levels)
+    cell, used = pd.factorize(key, sort=True)
     m, h, j, p, c = np.unravel_index(used, levels)
-    labelled = np.stack([np.bincount(cell, shares[:, k], len(used)) for k in range(len(labels))], axis=1)
-    (_, models), (_, strata), (_, judges) = coded
+    labelled: FloatArray = np.stack([np.bincount(cell, shares[:, k], len(used)) for k in range(len(labels))], axis=1)
+    models, strata, judges, patterns, chances = (found for _, found in coded)
     return Cells(
         labels,
         tuple(str(models[i]) for i in m),
         tuple(str(strata[i]) for i in h),
         tuple(str(judges[i]) for i in j),
         np.bincount(cell, minlength=len(used)).astype(np.int64),
-        np.round(labelled, 9),
-        patterns[p],
-        chances[c],
+        labelled,
+        np.asarray(patterns)[p][:, None] >> np.arange(len(labels)) & 1 == 1,
+        np.asarray(chances[c], np.float64),
     )
 
 
@@ -175,14 +176,13 @@ def _check_shapes(cells: Cells) -> None:
 
 
 def _check_counts(cells: Cells) -> None:
-    seen = cells.labelled.sum(axis=1)
+    seen: FloatArray = cells.labelled.sum(axis=1)
     for bad, problem in (
-        (cells.labelled < 0, "a negative count of human labels"),
+        ((cells.labelled < 0).any(axis=1), "a negative count of human labels"),
         (np.abs(seen - np.rint(seen)) > 1e-6, "human labels that do not add to a whole number of records"),
         (np.rint(seen) > cells.size, "more labelled records than records"),
         (~cells.possible.any(axis=1), "no possible label"),
         ((cells.probability < 0) | (cells.probability > 1), "an inclusion probability outside [0, 1]"),
     ):
-        rows = np.atleast_1d(bad.any(axis=1) if bad.ndim == 2 else bad)
-        if rows.any():
-            raise AgreementError(f"cell {cells.name(int(np.flatnonzero(rows)[0]))}: {problem}")
+        if np.any(bad):
+            raise AgreementError(f"cell {cells.name(int(np.flatnonzero(bad)[0]))}: {problem}")

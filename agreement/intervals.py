@@ -1,0 +1,58 @@
+"""An estimate with the quantiles of its posterior draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from agreement.cells import FloatArray
+
+MAX_UNDEFINED = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A number with its interval; `value`, `low` and `high` are None where `undefined` says why.
+
+    draws: draws used; undefined_draws: draws in which the number was 0/0 and that were left out.
+    method: the name of the interval, for print.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float
+    method: str
+    draws: int = 0
+    undefined_draws: int = 0
+    undefined: str | None = None
+
+
+def posterior_interval(
+    estimate: float | None, draws: npt.ArrayLike, *, level: float = 0.95, method: str = "finite-population posterior"
+) -> Interval:
+    """Quantiles (linear interpolation, type 7 of Hyndman and Fan 1996) of the draws, widened to hold the estimate.
+
+    draws: (B,) with NaN where the number is undefined. More than 5 % of such draws make the number undefined.
+    """
+    values = np.asarray(draws, dtype=np.float64)
+    defined: FloatArray = values[np.isfinite(values)]
+    lost = len(values) - len(defined)
+    reason = _why(estimate, len(values), lost)
+    if reason is not None or estimate is None:
+        return Interval(None, None, None, level, method, len(defined), lost, reason)
+    tail = (1 - level) / 2
+    low, high = np.quantile(defined, [tail, 1 - tail])
+    return Interval(estimate, min(float(low), estimate), max(float(high), estimate), level, method, len(defined), lost)
+
+
+def _why(estimate: float | None, total: int, lost: int) -> str | None:
+    if estimate is None or not np.isfinite(estimate):
+        return "the estimate is 0/0: nothing to divide by"
+    if not total:
+        return "no draws"
+    if lost > MAX_UNDEFINED * total:
+        return f"undefined in {lost} of {total} draws: too few labels to say"
+    return None
