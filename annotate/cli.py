@@ -1,0 +1,77 @@
+"""The command group. A command is imported when it is called, so that `annotate --help` stays fast."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import click
+
+from annotate import __version__
+
+# name -> (module:attribute, what it does). A test checks each text against the command's own help.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("annotate.commands.demo:demo", "Open a sample study."),
+    "init": ("annotate.commands.init:init", "Make a study file."),
+    "import": ("annotate.commands.import_:import_", "Bring in items, responses, judge labels and human labels."),
+    "sample": ("annotate.commands.sample:sample", "Draw a stratified random sample to code."),
+    "assign": ("annotate.commands.assign:assign", "Hand the sample to coders."),
+    "code": ("annotate.commands.code:code", "Code responses in the terminal."),
+    "status": ("annotate.commands.status:status", "Show what the study holds and how far coding is."),
+    "agreement": ("annotate.commands.agreement:agreement", "Say how far people agree with each other and the judge."),
+    "impact": ("annotate.commands.impact:impact", "Say how much scores and ranking change under people's labels."),
+    "report": ("annotate.commands.report:report", "Write the report that goes with a paper."),
+    "export": ("annotate.commands.export:export", "Write the labels out for other tools."),
+    "verify": ("annotate.commands.verify:verify", "Check the record: chains, fold, counts and design."),
+    "backup": ("annotate.commands.backup:backup", "Copy a study safely, also while people code."),
+    "protocol": ("annotate.commands.protocol:protocol", "Show or check a protocol."),
+    "doctor": ("annotate.commands.doctor:doctor", "Say what this installation can and cannot do."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports one only when it runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            raise click.UsageError(f"There is no command '{name}'.{_nearest(name)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands, in the order of a study"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+def _nearest(name: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, COMMANDS, n=1)
+    return f" Did you mean '{near[0]}'?" if near else ""
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Start with: annotate demo",
+)
+@click.version_option(__version__, message="annotate %(version)s")
+def cli(**_: Any) -> None:
+    """Check an LLM judge against people.
+
+    People label sampled model responses next to gold answers and rationales; annotate says how far they agree with
+    each other and with the judge, and how much scores and ranking change when their labels are used.
+
+    Exit codes: 0 done, 1 the answer is no, 2 bad input.
+    """

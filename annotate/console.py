@@ -1,0 +1,51 @@
+"""stdout is data, stderr is talk: tables and JSON out, notices and progress to the side."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def visible(text: str) -> str:
+    """Make control characters, terminal escapes and bidirectional overrides of study text visible."""
+    from tui.safetext import safe
+
+    return str(safe(text))
+
+
+def out() -> Console:
+    """The console for results: no markup, so that study text is never read as styling."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else 120
+    return Console(markup=False, highlight=False, emoji=False, width=width)
+
+
+def emit_json(value: Any) -> None:
+    """Print one JSON document: UTF-8, keys in the order given, no NaN (an undefined number is null with its reason)."""
+    print(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2))
+
+
+def notice(text: str) -> None:
+    """Say something that is not a result."""
+    print(visible(text), file=sys.stderr)
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[int] = ()) -> None:
+    """Print a plain table; the columns numbered in ``right`` are right-aligned."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    numbers = set(right)
+    grid = Table(title=Text(title, style="bold") if title else None, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for index, column in enumerate(columns):
+        grid.add_column(column, justify="right" if index in numbers else "left", overflow="fold")
+    for row in rows:
+        grid.add_row(*(Text(visible(str(cell))) for cell in row))
+    out().print(grid)

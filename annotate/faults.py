@@ -1,0 +1,49 @@
+"""What is said of a missing extra, and where the details of a fault go (never to the screen: they may hold study text)."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import traceback
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+EXTRAS = {
+    "numpy": "analysis",
+    "pandas": "analysis",
+    "scipy": "analysis",
+    "sklearn": "analysis",
+    "krippendorff": "analysis",
+    "pyarrow": "parquet",
+    "openai": "judge",
+}
+
+
+def missing_extra(error: ModuleNotFoundError) -> str:
+    """One line that names the extra which brings the missing module, or ''."""
+    module = (error.name or "").partition(".")[0]
+    extra = EXTRAS.get(module)
+    if extra is None:
+        return ""
+    return f"This needs {module}, which is not installed. Install it with: pip install 'annotate-judge[{extra}]'"
+
+
+def crash_log(error: Exception, arguments: Sequence[str]) -> Path:
+    """Write the traceback, without local variables, beside the study that was named, and return its path."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+    path = _folder(arguments) / f"crash-{stamp}.log"
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as log:
+        log.write("".join(traceback.format_exception(error)))
+    return path
+
+
+def _folder(arguments: Sequence[str]) -> Path:
+    study = next((Path(a) for a in arguments if a.endswith(".db") and Path(a).is_file()), None)
+    folder = study.with_name(study.name.removesuffix(".db") + ".d") if study else Path(tempfile.mkdtemp(prefix="annotate-"))
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="annotate-"))
+    return folder

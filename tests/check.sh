@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Installs what the tests need into .venv-test and runs them. With CI=true the slow tier runs too, and nothing skips.
+set -eu
+cd "$(dirname "$0")/.."
+
+python=${PYTHON:-python3}
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
+  echo "annotate needs Python 3.11 or newer; set PYTHON to its path (found: $("$python" --version))" >&2
+  exit 2
+}
+
+# The real-terminal tests want tmux and strace. Without them (and without the right to install them) those tests skip.
+missing=()
+for tool in tmux strace; do command -v "$tool" >/dev/null || missing+=("$tool"); done
+if [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi
+
+[ -x .venv-test/bin/python ] || "$python" -m venv .venv-test
+.venv-test/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[all,test]'
+
+export PATH="$PWD/.venv-test/bin:$PATH"
+ruff format --check .
+ruff check .
+mypy
+lint-imports
+python -m pytest -n 2 --dist loadfile "$@"
+if [ "${CI:-}" = true ]; then
+  python -m pytest -m slow -n 2 --dist loadfile "$@"
+fi
