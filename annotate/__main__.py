@@ -24,8 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; every error becomes one line, never a traceback."""
     clash = foreign_package()
-    if clash:
-        return _say(clash, code=2)
+    if clash:  # said without the packages that it is about
+        print(f"annotate: {clash}", file=sys.stderr)
+        return 2
     import click
 
     from db.errors import AnnotateError
