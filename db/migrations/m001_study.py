@@ -2,6 +2,8 @@
 
 Units of measure: ``utc`` is ISO 8601 with milliseconds and Z, ``active_ms`` milliseconds, ``pi`` a probability in
 (0, 1], ``u`` the first 16 hexadecimal digits of a SHA-256, ``confidence`` an integer on ``confidence_grid``.
+Columns of JSON are checked by their brackets only: with ``trusted_schema`` off, SQLite 3.40 refuses json_valid() in a
+CHECK. ``annotate verify`` parses them.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ STATEMENTS: tuple[str, ...] = (
         tool_version TEXT NOT NULL,
         place TEXT NOT NULL,
         secret BLOB NOT NULL,
-        settings TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(settings))
+        settings TEXT NOT NULL DEFAULT '{}' CHECK (settings GLOB '{*}')
     ) STRICT""",
     """CREATE TABLE migrations (
         number INTEGER PRIMARY KEY,
@@ -30,16 +32,20 @@ STATEMENTS: tuple[str, ...] = (
         digest TEXT NOT NULL UNIQUE,
         toml TEXT NOT NULL,
         change TEXT NOT NULL CHECK (change IN ('initial', 'editorial', 'substantive')),
-        touches TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(touches)),
+        touches TEXT NOT NULL DEFAULT '{}' CHECK (touches GLOB '{*}'),
         created_utc TEXT NOT NULL
     ) STRICT""",
+    """CREATE TRIGGER protocols_no_update BEFORE UPDATE ON protocols
+        BEGIN SELECT RAISE(ABORT, 'a protocol version is never changed: add another one'); END""",
+    """CREATE TRIGGER protocols_no_delete BEFORE DELETE ON protocols
+        BEGIN SELECT RAISE(ABORT, 'a protocol version is never deleted'); END""",
     """CREATE TABLE imports (
         id INTEGER PRIMARY KEY,
         batch TEXT NOT NULL UNIQUE,
         format TEXT NOT NULL,
-        fingerprint TEXT NOT NULL UNIQUE,
-        mapping TEXT NOT NULL CHECK (json_valid(mapping)),
-        counts TEXT NOT NULL CHECK (json_valid(counts)),
+        fingerprint TEXT NOT NULL,
+        mapping TEXT NOT NULL CHECK (mapping GLOB '{*}'),
+        counts TEXT NOT NULL CHECK (counts GLOB '{*}'),
         created_utc TEXT NOT NULL,
         tool_version TEXT NOT NULL
     ) STRICT""",
@@ -65,12 +71,12 @@ STATEMENTS: tuple[str, ...] = (
         key TEXT NOT NULL UNIQUE CHECK (instr(key, char(31)) = 0),
         question TEXT NOT NULL,
         context TEXT,
-        gold TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(gold)),
+        gold TEXT NOT NULL DEFAULT '[]' CHECK (gold GLOB '[[]*]'),
         rationale TEXT,
-        options TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(options)),
+        options TEXT NOT NULL DEFAULT '[]' CHECK (options GLOB '[[]*]'),
         answer_key TEXT,
-        strata TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(strata)),
-        extra TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(extra)),
+        strata TEXT NOT NULL DEFAULT '{}' CHECK (strata GLOB '{*}'),
+        extra TEXT NOT NULL DEFAULT '{}' CHECK (extra GLOB '{*}'),
         digest TEXT NOT NULL,
         import_id INTEGER NOT NULL REFERENCES imports (id),
         source_id INTEGER REFERENCES sources (id),
@@ -93,7 +99,7 @@ STATEMENTS: tuple[str, ...] = (
         confidence_usable INTEGER NOT NULL DEFAULT 1 CHECK (confidence_usable IN (0, 1)),
         searched INTEGER CHECK (searched IN (0, 1)),
         failure TEXT,
-        extra TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(extra)),
+        extra TEXT NOT NULL DEFAULT '{}' CHECK (extra GLOB '{*}'),
         digest TEXT NOT NULL,
         import_id INTEGER NOT NULL REFERENCES imports (id),
         source_id INTEGER REFERENCES sources (id),
@@ -108,7 +114,7 @@ STATEMENTS: tuple[str, ...] = (
         name TEXT NOT NULL UNIQUE,
         kind TEXT NOT NULL,
         version TEXT NOT NULL DEFAULT '',
-        origin TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(origin)),
+        origin TEXT NOT NULL DEFAULT '{}' CHECK (origin GLOB '{*}'),
         created_utc TEXT NOT NULL
     ) STRICT""",
     # raw_key is the stripped raw text: what the mapping is looked up by.
@@ -127,20 +133,19 @@ STATEMENTS: tuple[str, ...] = (
         prompt_tokens INTEGER,
         completion_tokens INTEGER,
         cost REAL,
-        extra TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(extra)),
+        extra TEXT NOT NULL DEFAULT '{}' CHECK (extra GLOB '{*}'),
         created_utc TEXT,
         import_id INTEGER REFERENCES imports (id),
         source_id INTEGER REFERENCES sources (id),
         source_row INTEGER,
         UNIQUE (judge_id, response_id, repeat)
     ) STRICT""",
-    "CREATE INDEX judge_labels_response ON judge_labels (response_id)",
     # The mapping in force, one row a raw text; every mapping that was ever in force stays in judge_mappings.
     """CREATE TABLE judge_mappings (
         id INTEGER PRIMARY KEY,
         judge_id INTEGER NOT NULL REFERENCES judges (id),
         digest TEXT NOT NULL,
-        mapping TEXT NOT NULL CHECK (json_valid(mapping)),
+        mapping TEXT NOT NULL CHECK (mapping GLOB '{*}'),
         protocol_version INTEGER REFERENCES protocols (version),
         created_utc TEXT NOT NULL
     ) STRICT""",
@@ -163,19 +168,21 @@ STATEMENTS: tuple[str, ...] = (
         response_id INTEGER NOT NULL UNIQUE REFERENCES responses (id),
         public_id TEXT NOT NULL UNIQUE
     ) STRICT""",
+    # The sample in force is the one that no other supersedes. A draw that is enlarged or combined is a new row whose
+    # units include the old ones; parameters holds every elementary draw with its strata, so that pi can be made anew.
     """CREATE TABLE samples (
         id INTEGER PRIMARY KEY,
         kind TEXT NOT NULL CHECK (kind IN ('draw', 'census', 'imported')),
         seed TEXT NOT NULL,
         unit TEXT NOT NULL CHECK (unit IN ('response', 'item')),
-        strata_by TEXT NOT NULL CHECK (json_valid(strata_by)),
+        strata_by TEXT NOT NULL CHECK (strata_by GLOB '[[]*]'),
         allocation TEXT NOT NULL,
         judge_id INTEGER REFERENCES judges (id),
         n INTEGER NOT NULL,
         population INTEGER NOT NULL,
         supersedes INTEGER REFERENCES samples (id),
         combined INTEGER NOT NULL DEFAULT 0 CHECK (combined IN (0, 1)),
-        parameters TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(parameters)),
+        parameters TEXT NOT NULL DEFAULT '{}' CHECK (parameters GLOB '{*}'),
         created_utc TEXT NOT NULL,
         tool_version TEXT NOT NULL
     ) STRICT""",
@@ -183,7 +190,7 @@ STATEMENTS: tuple[str, ...] = (
     """CREATE TABLE sample_strata (
         id INTEGER PRIMARY KEY,
         sample_id INTEGER NOT NULL REFERENCES samples (id),
-        stratum TEXT NOT NULL CHECK (json_valid(stratum)),
+        stratum TEXT NOT NULL CHECK (stratum GLOB '{*}'),
         population INTEGER NOT NULL,
         drawn INTEGER NOT NULL,
         UNIQUE (sample_id, stratum),
@@ -198,13 +205,19 @@ STATEMENTS: tuple[str, ...] = (
         PRIMARY KEY (sample_id, unit_id)
     ) STRICT, WITHOUT ROWID""",
     "CREATE INDEX sample_units_unit ON sample_units (unit_id)",
+    """CREATE TRIGGER sample_units_no_update BEFORE UPDATE ON sample_units
+        BEGIN SELECT RAISE(ABORT, 'a draw is never changed: another sample supersedes it'); END""",
+    """CREATE TRIGGER sample_units_no_delete BEFORE DELETE ON sample_units
+        BEGIN SELECT RAISE(ABORT, 'a draw is never changed: another sample supersedes it'); END""",
     # --- who codes what -----------------------------------------------------------------------------
+    # queue_version counts the lead's acts that change a coder's queue, so that an open session notices them.
     """CREATE TABLE coders (
         id INTEGER PRIMARY KEY,
         uid TEXT NOT NULL UNIQUE,
         pseudonym TEXT NOT NULL UNIQUE,
         name TEXT UNIQUE,
         kind TEXT NOT NULL CHECK (kind IN ('person', 'imported', 'simulated', 'lead')),
+        queue_version INTEGER NOT NULL DEFAULT 0,
         created_utc TEXT NOT NULL,
         forgotten_utc TEXT
     ) STRICT""",
@@ -212,7 +225,7 @@ STATEMENTS: tuple[str, ...] = (
         name TEXT PRIMARY KEY,
         kind TEXT NOT NULL CHECK (kind IN ('training', 'main', 'check', 'repeat', 'adjudication')),
         state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'closed')),
-        settings TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(settings))
+        settings TEXT NOT NULL DEFAULT '{}' CHECK (settings GLOB '{*}')
     ) STRICT, WITHOUT ROWID""",
     """CREATE TABLE batches (
         id INTEGER PRIMARY KEY,
@@ -221,7 +234,7 @@ STATEMENTS: tuple[str, ...] = (
         seed TEXT NOT NULL,
         order_kind TEXT NOT NULL CHECK (order_kind IN ('spread', 'item', 'file')),
         overlap REAL NOT NULL CHECK (overlap BETWEEN 0 AND 1),
-        parameters TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(parameters)),
+        parameters TEXT NOT NULL DEFAULT '{}' CHECK (parameters GLOB '{*}'),
         due_utc TEXT,
         released_utc TEXT,
         created_utc TEXT NOT NULL
@@ -234,6 +247,8 @@ STATEMENTS: tuple[str, ...] = (
         pi2 REAL NOT NULL CHECK (pi2 >= 0 AND pi2 <= 1),
         PRIMARY KEY (batch_id, unit_id)
     ) STRICT, WITHOUT ROWID""",
+    # state is part of the fold (0 to do, 1 skipped once, 2 done, 3 skipped for good), here so that the next unit is
+    # found at once in a queue of any length; in_queue is 0 while withdrawn, not yet released, or leased to a pack.
     """CREATE TABLE assignments (
         id INTEGER PRIMARY KEY,
         uid TEXT NOT NULL UNIQUE,
@@ -245,11 +260,15 @@ STATEMENTS: tuple[str, ...] = (
         batch_id INTEGER NOT NULL REFERENCES batches (id),
         position INTEGER NOT NULL,
         sides_swapped INTEGER NOT NULL DEFAULT 0 CHECK (sides_swapped IN (0, 1)),
+        state INTEGER NOT NULL DEFAULT 0 CHECK (state BETWEEN 0 AND 3),
+        in_queue INTEGER NOT NULL DEFAULT 1 CHECK (in_queue IN (0, 1)),
         withdrawn_utc TEXT,
         UNIQUE (unit_id, coder_id, round, occurrence)
     ) STRICT""",
-    "CREATE INDEX assignments_queue ON assignments (coder_id, position)",
+    "CREATE INDEX assignments_queue ON assignments (coder_id, position) WHERE in_queue = 1",
+    "CREATE INDEX assignments_next ON assignments (coder_id, state, position) WHERE in_queue = 1",
     # --- the record ---------------------------------------------------------------------------------
+    # fence: the number of the session that may write; confirmed_version: the codebook that the coder last confirmed.
     """CREATE TABLE logs (
         id INTEGER PRIMARY KEY,
         uid TEXT NOT NULL UNIQUE,
@@ -258,15 +277,22 @@ STATEMENTS: tuple[str, ...] = (
         protocol_digest TEXT NOT NULL,
         genesis TEXT NOT NULL,
         fence INTEGER NOT NULL DEFAULT 0,
+        confirmed_version INTEGER NOT NULL REFERENCES protocols (version),
         sealed_head TEXT,
         created_utc TEXT NOT NULL,
         UNIQUE (coder_id, place)
     ) STRICT""",
+    """CREATE TRIGGER logs_identity BEFORE UPDATE OF id, uid, coder_id, place, protocol_digest, genesis ON logs
+        BEGIN SELECT RAISE(ABORT, 'the identity of a log is never changed'); END""",
+    """CREATE TRIGGER logs_no_delete BEFORE DELETE ON logs
+        BEGIN SELECT RAISE(ABORT, 'a log is never deleted'); END""",
     # An assignment is writable in one log at a time: the one that holds its open lease, else its coder's log here.
+    # home_seq is the last event of the coder's log here at that time: it orders the two logs without a clock.
     """CREATE TABLE leases (
         id INTEGER PRIMARY KEY,
         assignment_id INTEGER NOT NULL REFERENCES assignments (id),
         log_id INTEGER NOT NULL REFERENCES logs (id),
+        home_seq INTEGER NOT NULL,
         leased_utc TEXT NOT NULL,
         ended_utc TEXT,
         ended_by TEXT CHECK (ended_by IN ('merge', 'recall')),
@@ -285,7 +311,7 @@ STATEMENTS: tuple[str, ...] = (
         kind TEXT NOT NULL CHECK (length(kind) > 0),
         assignment_id INTEGER REFERENCES assignments (id),
         unit TEXT,
-        body TEXT NOT NULL CHECK (json_valid(body)),
+        body TEXT NOT NULL CHECK (body GLOB '{*}'),
         protocol_version INTEGER NOT NULL REFERENCES protocols (version),
         tool_version TEXT NOT NULL,
         utc TEXT,
@@ -318,11 +344,12 @@ STATEMENTS: tuple[str, ...] = (
         assignment_id INTEGER PRIMARY KEY REFERENCES assignments (id),
         label TEXT,
         rating INTEGER,
-        note TEXT,
-        flags TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(flags)),
+        note TEXT REFERENCES texts (digest),
+        flags TEXT NOT NULL DEFAULT '[]' CHECK (flags GLOB '[[]*]'),
         skip_reason TEXT,
+        skip_words TEXT REFERENCES texts (digest),
         skip_count INTEGER NOT NULL DEFAULT 0,
-        detail TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(detail)),
+        detail TEXT NOT NULL DEFAULT '{}' CHECK (detail GLOB '{*}'),
         protocol_version INTEGER REFERENCES protocols (version),
         blindness TEXT CHECK (blindness IN ('sealed', 'masked', 'open', 'unknown')),
         origin TEXT,
@@ -333,4 +360,31 @@ STATEMENTS: tuple[str, ...] = (
         utc TEXT,
         FOREIGN KEY (log_id, seq) REFERENCES events (log_id, seq)
     ) STRICT""",
+    # Who has seen what judges or others said, as the events tell it: one unit, or all (unit_id NULL); by coder, or by
+    # account (a keyed digest) where a lead's command showed it. Labels given afterwards are open.
+    """CREATE TABLE unmaskings (
+        id INTEGER PRIMARY KEY,
+        coder_id INTEGER REFERENCES coders (id),
+        account TEXT,
+        unit_id INTEGER REFERENCES units (id),
+        log_id INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        FOREIGN KEY (log_id, seq) REFERENCES events (log_id, seq),
+        CHECK (coder_id IS NOT NULL OR account IS NOT NULL)
+    ) STRICT""",
+    "CREATE INDEX unmaskings_coder ON unmaskings (coder_id, unit_id)",
+    "CREATE INDEX unmaskings_account ON unmaskings (account) WHERE account IS NOT NULL",
+    # An adjudicated unit is closed to its coders until the lead reopens it: adjudicated_seq is the last event of the
+    # adjudication that the reopening sets aside, so that a later one closes the unit again.
+    """CREATE TABLE reopenings (
+        id INTEGER PRIMARY KEY,
+        unit_id INTEGER NOT NULL REFERENCES units (id),
+        assignment_id INTEGER NOT NULL REFERENCES assignments (id),
+        adjudicated_log INTEGER NOT NULL,
+        adjudicated_seq INTEGER NOT NULL,
+        log_id INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        FOREIGN KEY (log_id, seq) REFERENCES events (log_id, seq)
+    ) STRICT""",
+    "CREATE INDEX reopenings_assignment ON reopenings (assignment_id)",
 )
