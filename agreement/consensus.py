@@ -117,7 +117,8 @@ def _expect(prevalence: FloatArray, errors: FloatArray, votes: FloatArray) -> tu
 def _masked_product(votes: FloatArray, logs: FloatArray) -> FloatArray:
     """(N, q): log P(label given | each true label), 0 where the coder gave none."""
     given = votes.argmax(axis=1)
-    return np.where(votes.any(axis=1)[:, None], logs.T[given], 0.0)
+    spoken: FloatArray = votes.max(axis=1, keepdims=True)
+    return np.where(spoken > 0, logs.T[given], 0.0)
 
 
 def _fitted(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy import special
 
 from agreement.cells import FloatArray
 
@@ -56,3 +57,15 @@ def _why(estimate: float | None, total: int, lost: int) -> str | None:
     if lost > MAX_UNDEFINED * total:
         return f"undefined in {lost} of {total} draws: too few labels to say"
     return None
+
+
+def t_interval(
+    estimate: float, se: float, df: float, *, level: float = 0.95, lowest: float = 0.0, method: str = "t"
+) -> Interval:
+    """estimate +- t se, cut at [lowest, 1]. se NaN: there is no interval; df < 1 likewise."""
+    if not np.isfinite(estimate):
+        return Interval(None, None, None, level, method, undefined="the estimate is 0/0: nothing to divide by")
+    if not np.isfinite(se) or df < 1:
+        return Interval(estimate, None, None, level, method)
+    half = float(special.stdtrit(df, 0.5 + level / 2)) * se
+    return Interval(estimate, max(estimate - half, lowest), min(estimate + half, 1.0), level, method)

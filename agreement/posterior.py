@@ -82,7 +82,7 @@ def borrow(cells: Cells) -> Borrowing:
     mean[own] = cells.labelled[own] / cells.labelled[own].sum(axis=1, keepdims=True)
     merged: list[int] = []
     prior_only: list[int] = []
-    for members in _families(cells):
+    for members in families(cells):
         empty = members[~own[members]]
         if not len(empty):
             continue
@@ -133,7 +133,7 @@ def expected_counts(cells: Cells) -> FloatArray:
     return cells.size[:, None] * borrow(cells).mean
 
 
-def _families(cells: Cells) -> list[IntArray]:
+def families(cells: Cells) -> list[IntArray]:
     """Indices of the cells that may lend to each other: same model, judge label and possible labels."""
     found: dict[tuple[str, str, bytes], list[int]] = {}
     for g in range(len(cells)):
