@@ -14,10 +14,11 @@ from typing import Literal
 
 import numpy as np
 
-from agreement.cells import BoolArray, Cells, FloatArray, IntArray
+from agreement.cells import Cells, FloatArray, IntArray
 from agreement.errors import AgreementError
 
 Target = Literal["corpus", "population"]
+Lending = Literal["pool", "lend"]
 MIN_DRAWS = 1000
 UNIT_SEPARATOR = "\x1f"
 
@@ -96,11 +97,15 @@ def borrow(cells: Cells) -> Borrowing:
     return Borrowing(group, counts, mean, tuple(sorted(merged)), tuple(sorted(prior_only)))
 
 
-def complete(cells: Cells, *, draws: int = 4000, seed: int, target: Target = "corpus") -> Completion:
+def complete(
+    cells: Cells, *, draws: int = 4000, seed: int, target: Target = "corpus", borrowing: Lending = "pool"
+) -> Completion:
     """Draw completed corpora given the labels seen.
 
     draws: B, at least 1000. target: "corpus" completes the records at hand; "population" then resamples each model's
     completed records with replacement (Bayesian bootstrap of the questions), for the source they came from.
+    borrowing: what happens to the family of a cell without a label (`families`). "pool": all its cells share one label
+    distribution. "lend": labelled cells keep their own, and the empty ones get the mean of those by cell size.
 
     Every cell draws from a PCG64 stream of its own, derived from the seed and the cell's names, so that adding a model
     or a stratum changes no other cell's draws. A unit whose label is split (1/m to each of m labels) is completed by
@@ -111,15 +116,12 @@ def complete(cells: Cells, *, draws: int = 4000, seed: int, target: Target = "co
         raise AgreementError(f"draws={draws}: a posterior interval needs at least {MIN_DRAWS}")
     sharing, masses = borrow(cells), prior(cells)
     counts = np.zeros((draws, len(cells), len(cells.labels)), dtype=np.int64)
-    shared: dict[int, FloatArray] = {}
-    for g in range(len(cells)):
-        stream = _stream(seed, cells, g)
-        parameter = masses[g] + sharing.counts[g]
-        root = int(sharing.group[g])
-        if root == g:
-            shared[root] = stream.standard_gamma(parameter, size=(draws, len(parameter)))
-        counts[:, g] = _seen(cells.labelled[g], draws, stream)
-        counts[:, g] += _unseen(int(cells.size[g] - cells.n_labelled[g]), shared[root], parameter > 0, stream)
+    for members in families(cells):
+        streams = [_stream(seed, cells, int(g)) for g in members]
+        weights = _label_weights(cells, members, sharing, masses, streams, draws, borrowing)
+        for g, stream, weight in zip(members, streams, weights, strict=True):
+            counts[:, g] = _seen(cells.labelled[g], draws, stream)
+            counts[:, g] += _unseen(int(cells.size[g] - cells.n_labelled[g]), weight, stream)
     if target == "population":
         _resample(cells, counts, seed)
     return Completion(counts, target, *_names(cells, sharing))
@@ -153,6 +155,32 @@ def _named_stream(seed: int, *names: str) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
 
 
+def _label_weights(
+    cells: Cells,
+    members: IntArray,
+    sharing: Borrowing,
+    masses: FloatArray,
+    streams: list[np.random.Generator],
+    draws: int,
+    borrowing: Lending,
+) -> list[FloatArray]:
+    """Per cell of a family (B, q) unnormalised Dirichlet draws of its label distribution."""
+    shared = bool((sharing.group[members] != members).any() or (cells.n_labelled[members] == 0).any())
+    counts = sharing.counts if borrowing == "pool" else cells.labelled
+    own = [
+        stream.standard_gamma(masses[g] + counts[g], size=(draws, len(cells.labels)))
+        for g, stream in zip(members, streams, strict=True)
+    ]
+    if not shared:
+        return own
+    donors = [k for k, g in enumerate(members) if cells.n_labelled[g] > 0]
+    if borrowing == "pool" or not donors:
+        return [own[0]] * len(own)
+    shares = [own[k] / own[k].sum(axis=1, keepdims=True) * float(cells.size[members[k]]) for k in donors]
+    lent = np.asarray(sum(shares))
+    return [own[k] if k in donors else lent for k in range(len(own))]
+
+
 def _seen(labelled: FloatArray, draws: int, stream: np.random.Generator) -> IntArray:
     """(B, q) labelled records as whole numbers: exact where they are whole, else systematically rounded."""
     if np.array_equal(labelled, np.rint(labelled)):
@@ -161,11 +189,12 @@ def _seen(labelled: FloatArray, draws: int, stream: np.random.Generator) -> IntA
     return np.diff(np.floor(edges + stream.random((draws, 1))), axis=1).astype(np.int64)
 
 
-def _unseen(count: int, gammas: FloatArray, support: BoolArray, stream: np.random.Generator) -> IntArray:
+def _unseen(count: int, weights: FloatArray, stream: np.random.Generator) -> IntArray:
     """(B, q) labels of the unlabelled records. Only labels that can occur enter, so that none gets a rounding rest."""
-    drawn = np.zeros(gammas.shape, dtype=np.int64)
+    drawn = np.zeros(weights.shape, dtype=np.int64)
+    support = weights.any(axis=0)
     if count:
-        chances = gammas[:, support]
+        chances = weights[:, support]
         drawn[:, support] = stream.multinomial(count, chances / chances.sum(axis=1, keepdims=True))
     return drawn
 
