@@ -30,7 +30,9 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 FlagArray = npt.NDArray[np.int8]
 
-STATUSES = ("labelled", "unresolved", "skipped", "technical", "unfinished")
+SKIPPED, TECHNICAL, UNFINISHED, UNLABELLED = "skipped", "technical", "unfinished", "unlabelled"
+WITHOUT_LABEL = (SKIPPED, TECHNICAL, UNFINISHED, UNLABELLED)
+STATUSES = ("labelled", "adjudicated", "agreed", "single coder", "majority", "consensus", "unresolved", *WITHOUT_LABEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Records:
     confidence_usable: (R,) False keeps a stated confidence out of EHQ3 (`valid_for_ehq3` of ehq).
     correct, abstained, searched: (R,) facts parsed from a multiple-choice response: 1, 0, or -1 unknown.
     item_type: OK or IK (questions after the cut-off, widely known facts). item: the question. fact: WikiProfile's fact.
-    technical: (R,) technical failures, excluded from scores and counted.
+    technical: (R,) technical failures, those of the run and those that coders flagged; excluded and counted.
     possible: (R, q) labels that can occur (CORRECT cannot in FEQ and CCQ), None when all can.
     """
 
@@ -172,7 +174,8 @@ class Sample:
         row where no usable label exists (skipped, technical, not yet coded, or a protocol that only rates).
     inclusion: (n,) probability with which the unit was drawn, in (0, 1].
     weight: (n,) what it stands for; 1 / inclusion, scaled by drawn/labelled where coding is unfinished.
-    status: (n,) one of labelled, unresolved, skipped, technical, unfinished.
+    status: (n,) one of STATUSES: where the label comes from (those of the human reference, or plainly "labelled"), or
+        why there is none. A unit that coders flagged "technical" is out of both sides.
     ratings: (n, coders) alignment ratings 0..100, -1 where a coder did not rate; a column per coder, or one of the
         reference.
     treatments: other references, by name ("coder A", "majority", "adjudicated", "Dawid-Skene"): (n, q) shares each.
@@ -207,14 +210,14 @@ class Sample:
         status: Sequence[str] | None = None,
         **more: Any,
     ) -> Sample:
-        """A sample from plain arrays: scalars are repeated, weights default to 1 / inclusion, statuses to the shares."""
+        """A sample from plain arrays: scalars are repeated, weights default to 1 / inclusion."""
         matrix = np.asarray(shares, np.float64)
         pi = np.broadcast_to(np.asarray(inclusion, np.float64), len(records)).copy()
         usable = matrix.sum(axis=1) > 0
         if more.get("ratings") is not None:
             more["ratings"] = np.asarray(more["ratings"], np.float64).reshape(len(records), -1)
             usable |= (more["ratings"] >= 0).any(axis=1)
-        known = tuple(status) if status is not None else tuple("labelled" if u else "unfinished" for u in usable)
+        known = tuple(status) if status is not None else tuple("labelled" if u else UNFINISHED for u in usable)
         return cls(records, matrix, pi, 1 / pi if weight is None else np.asarray(weight, np.float64), known, **more)
 
     def take(self, rows: BoolArray | IntArray) -> Sample:
