@@ -1,0 +1,118 @@
+"""Numeric ratings as they are: not coded, not counted."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agreement._read import Columns, read_columns
+from agreement._sample import Sample
+from agreement._types import AnyArray, BoolArray, FloatArray, IntArray
+from agreement.errors import AgreementError
+from agreement.ratings import Ratings, population_sizes, unit_codes, unit_weights
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """values: (n, R), NaN where missing. The rest as in `Ratings`, by unit."""
+
+    values: FloatArray
+    coders: tuple[Hashable, ...]
+    counts: FloatArray
+    weight: FloatArray
+    stratum: IntArray
+    strata: tuple[Hashable, ...] = (None,)
+    items: IntArray | None = None
+    population: FloatArray | None = None
+    weighted: bool = False
+
+    @property
+    def centre(self) -> float:
+        """A number near the middle of the ratings, to keep sums of squares small."""
+        count = np.count_nonzero(~np.isnan(self.values))
+        return float(np.nansum(self.values) / count) if count else 0.0
+
+    def sample(self, usable: BoolArray) -> Sample:
+        """The rows where `usable`, (n,), is true. Others stay with count 0 (no copy), unless items must be told apart."""
+        strata = len(self.strata)
+        if self.items is None:
+            return Sample(self.values, self.counts * usable, self.weight, self.stratum, strata, self.population)
+        rows, counts, weight, stratum, items = (
+            part[usable] for part in (self.values, self.counts, self.weight, self.stratum, self.items)
+        )
+        return Sample(rows, counts, weight, stratum, strata, self.population, items, np.arange(len(rows)))
+
+    def description(self, sample: Sample) -> dict[str, Any]:
+        """What the result says of its input."""
+        given = ~np.isnan(sample.rows)
+        parts = ["design weights"] if self.weighted else []
+        parts += ["units grouped by item"] if self.items is not None else []
+        parts += ["units in strata"] if len(self.strata) > 1 else []
+        return {
+            "n_given": int(self.counts.sum()),
+            "n_ratings": int(given.sum(axis=1) @ sample.counts),
+            "n_coders": int((~np.isnan(self.values)).any(axis=0).sum()),
+            "labels": (),
+            "design": "; ".join(parts),
+            "notes": (),
+        }
+
+
+def read_numbers(ratings: Any, units: dict[str, Any]) -> Numbers:
+    """Numeric ratings of units x coders; AgreementError if some rating is not a finite number."""
+    if isinstance(ratings, Ratings):
+        return _from_ratings(ratings)
+    return numbers_from(read_columns(ratings), units)
+
+
+def numbers_from(columns: Columns, units: dict[str, Any]) -> Numbers:
+    """The columns as one array of numbers, with what belongs to each unit."""
+    values = _values(columns)
+    if np.isinf(values).any():
+        raise AgreementError("A rating is infinite.", "Use None or NaN for a missing rating.")
+    n = columns.n
+    weights = unit_weights(units.get("unit_weights"), n)
+    strata = unit_codes(units.get("strata"), n, "strata")
+    items = unit_codes(units.get("items"), n, "items")
+    names = (None,) if strata is None else tuple(strata[1])
+    return Numbers(
+        values=values,
+        coders=columns.coders,
+        counts=np.broadcast_to(1.0, n),
+        weight=np.broadcast_to(1.0, n) if weights is None else weights,
+        stratum=np.broadcast_to(np.int64(0), n) if strata is None else strata[0].astype(np.int64),
+        strata=names,
+        items=None if items is None else items[0].astype(np.int64),
+        population=population_sizes(units.get("population"), names),
+        weighted=weights is not None,
+    )
+
+
+def _values(columns: Columns) -> FloatArray:
+    numbers = columns.numbers
+    if isinstance(numbers, np.ndarray):
+        return np.asarray(numbers.T, np.float64)
+    if numbers is not None:
+        return np.column_stack(numbers).astype(np.float64) if numbers else np.empty((columns.n, 0))
+    odd = next((label for label in columns.labels if not isinstance(label, int | float)), None)
+    if odd is not None:
+        raise AgreementError(
+            f"Ratings must be numbers here; {odd!r} is not.", "Convert them, or use a nominal coefficient."
+        )
+    return np.array([*columns.labels, np.nan], np.float64)[columns.coded]
+
+
+def _from_ratings(ratings: Ratings) -> Numbers:
+    return Numbers(
+        values=ratings.values,
+        coders=ratings.coders,
+        counts=ratings.counts.astype(np.float64),
+        weight=ratings.weight,
+        stratum=ratings.stratum,
+        strata=ratings.strata,
+        population=ratings.population,
+        weighted=ratings.weighted,
+    )

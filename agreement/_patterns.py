@@ -1,0 +1,149 @@
+"""Distinct rating patterns and how many units have each.
+
+Every coefficient of this package is a function of these counts, so that its cost, and that of a bootstrap draw, depends on
+the number of distinct patterns and hardly on the number of units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agreement._coding import MISSING
+from agreement._types import AnyArray, IntArray
+
+_DENSE = 1 << 16
+"""Up to this many possible patterns are counted in a table; beyond, keys are sorted."""
+_CHUNK = 1 << 15
+_KEY_LIMIT = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Patterns:
+    """codes: (P, R) distinct rows; counts: (P,) units with that row; of: (n,) row of each unit, where asked for."""
+
+    codes: IntArray
+    counts: IntArray
+    of: IntArray | None = None
+
+
+def count_patterns(codes: AnyArray, *, track: bool = False) -> Patterns:
+    """Distinct rows of an (n, R) array of codes >= -1, in lexicographic order of the last column first."""
+    base = int(codes.max(initial=MISSING)) + 2
+    width = codes.shape[1]
+    if not track and base**width <= _DENSE:
+        return _decode(_tally_codes(codes, base), base, width)
+    keys = _keys(codes, base)
+    _, first, of, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    return Patterns(codes[first].astype(np.int64), counts.astype(np.int64), of.astype(np.int64) if track else None)
+
+
+def count_numbers(columns: Sequence[AnyArray]) -> tuple[Patterns, int] | None:
+    """Patterns of R columns of n whole numbers (NaN is missing) and the number that has code 0.
+
+    None if the values are not whole or have too many possible patterns: code them first. One pass in cache-sized pieces,
+    without an array of codes. `columns` may be the transpose of an (n, R) array in either memory order.
+    """
+    span = _whole_span(columns)
+    if span is None or span[1] ** len(columns) > _DENSE:
+        return None
+    low, base = span
+    tally = np.zeros(base ** len(columns), np.int64)
+    for piece in _pieces(columns):
+        key = _piece_keys(piece, low, base)
+        if key is None:
+            return None
+        tally += np.bincount(key, minlength=tally.size)
+    return _decode(tally, base, len(columns)), low
+
+
+def has_few_patterns(columns: Sequence[AnyArray]) -> bool:
+    """Whether `count_numbers` is likely to succeed, judged by the span of the values and their first thousand rows."""
+    span = _whole_span(columns) if len(columns) else None
+    if span is None or span[1] ** len(columns) > _DENSE:
+        return False
+    return all(_digits(np.asarray(column[:1000]), span[0]) is not None for column in columns)
+
+
+def _whole_span(columns: Sequence[AnyArray]) -> tuple[int, int] | None:
+    """The smallest value and the number of codes, missing included."""
+    arrays = [columns] if isinstance(columns, np.ndarray) else columns
+    if not arrays[0].size:
+        return None
+    ends = [_ends(array) for array in arrays]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    if not (np.isfinite(low) and np.isfinite(high) and low == np.floor(low) and high - low < _DENSE):
+        return None
+    return int(low), int(high - low) + 2
+
+
+def _ends(array: AnyArray) -> tuple[float, float]:
+    if array.dtype.kind in "iu":
+        return int(array.min()), int(array.max())
+    with np.errstate(invalid="ignore"):
+        low, high = float(np.fmin.reduce(array, axis=None)), float(np.fmax.reduce(array, axis=None))
+    return (low, high) if low == low else (np.inf, -np.inf)  # no rating at all
+
+
+def _pieces(columns: Sequence[AnyArray]) -> Iterator[Sequence[AnyArray]]:
+    """Runs of rows, each column contiguous: strided floats cost four times as much."""
+    for start in range(0, len(columns[0]), _CHUNK):
+        if isinstance(columns, np.ndarray):
+            yield np.ascontiguousarray(columns[:, start : start + _CHUNK])
+        else:
+            yield [column[start : start + _CHUNK] for column in columns]
+
+
+def _piece_keys(piece: Sequence[AnyArray], low: int, base: int) -> IntArray | None:
+    """One key per row, the first column its lowest digit, or None if a value is not whole."""
+    key: IntArray | None = None
+    for column in reversed(piece):
+        digits = _digits(column, low)
+        if digits is None:
+            return None
+        if key is None:
+            key = digits
+        else:
+            key *= base
+            key += digits
+    return key
+
+
+def _digits(column: AnyArray, low: int) -> AnyArray | None:
+    """1 for the value `low`, 0 for a missing one: fmax(NaN, 0) is 0."""
+    if column.dtype.kind != "f":
+        return column.astype(np.int64) - (low - 1)
+    shifted = column - (low - 1.0)
+    np.fmax(shifted, 0, out=shifted)
+    digits = shifted.astype(np.int64)
+    return digits if (digits == shifted).all() else None
+
+
+def _tally_codes(codes: AnyArray, base: int) -> IntArray:
+    size = base ** codes.shape[1]
+    tally = np.zeros(size, np.int64)
+    for start in range(0, len(codes), _CHUNK):
+        key = _piece_keys(codes[start : start + _CHUNK].T, 0, base)
+        tally += np.bincount(key, minlength=size)  # type: ignore[arg-type]  # codes are whole
+    return tally
+
+
+def _decode(tally: IntArray, base: int, width: int) -> Patterns:
+    keys = np.flatnonzero(tally)
+    digits = keys[:, None] // (base ** np.arange(width, dtype=np.int64)) % base
+    return Patterns(digits + MISSING, tally[keys])
+
+
+def _keys(codes: AnyArray, base: int) -> IntArray:
+    """One integer per row, equal where rows are equal, ordered as `_tally_codes` orders them."""
+    keys: IntArray = np.zeros(len(codes), np.int64)
+    top = 1
+    for column in range(codes.shape[1] - 1, -1, -1):
+        if top > _KEY_LIMIT // base:
+            unique, keys = np.unique(keys, return_inverse=True)
+            top = len(unique)
+        keys = keys * base + (codes[:, column].astype(np.int64) + 1)
+        top *= base
+    return keys

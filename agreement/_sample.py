@@ -1,0 +1,105 @@
+"""The rows a statistic uses, with their masses, and the blocks (units or items) that vary from sample to sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agreement._patterns import count_patterns
+from agreement._statistic import Statistic, chunks
+from agreement._types import AnyArray, FloatArray, IntArray
+from agreement.errors import AgreementError
+from agreement.ratings import Ratings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """rows: (G, R). counts: (G,) units with the row; weight: (G,) of one unit; stratum: (G,).
+
+    items, unit_row: (n,) item and row of each unit, or None where each unit is its own item.
+    """
+
+    rows: AnyArray
+    counts: FloatArray
+    weight: FloatArray
+    stratum: IntArray
+    n_strata: int = 1
+    population: FloatArray | None = None
+    items: IntArray | None = None
+    unit_row: IntArray | None = None
+
+    @property
+    def mass(self) -> FloatArray:
+        return np.asarray(self.counts * self.weight)
+
+    @property
+    def n(self) -> int:
+        return int(self.counts.sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blocks:
+    """What is resampled. parts: (G, F) weighted features of one block of each kind; counts, stratum: (G,)."""
+
+    parts: FloatArray
+    counts: IntArray
+    stratum: IntArray
+
+
+def sample_of(statistic: Statistic, ratings: Ratings) -> Sample:
+    """The rows of `ratings` that the statistic can use."""
+    usable = statistic.eligible(ratings.values if statistic.numeric else ratings.codes)
+    kept = ratings if usable.all() else ratings.where(usable)
+    rows = kept.values if statistic.numeric else kept.codes
+    counts = kept.counts.astype(np.float64)
+    strata = len(kept.strata)
+    return Sample(rows, counts, kept.weight, kept.stratum, strata, kept.population, kept.items, kept.unit_pattern)
+
+
+def block_influence(
+    statistic: Statistic, sample: Sample, totals: FloatArray
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Weighted influence, count and stratum of each kind of block."""
+    influence = sample.weight * statistic.influence(sample.rows, totals)
+    if sample.items is None or sample.unit_row is None:
+        return influence, sample.counts, sample.stratum
+    item, stratum = _items(sample)
+    return np.bincount(item, influence[sample.unit_row]), np.ones(len(stratum)), stratum
+
+
+def blocks_of(statistic: Statistic, sample: Sample) -> Blocks:
+    """Blocks for resampling; units that differ only in who gave which label fall together where that does not matter."""
+    if sample.items is not None and sample.unit_row is not None:
+        item, stratum = _items(sample)
+        parts = np.zeros((len(stratum), statistic.width))
+        np.add.at(parts, item, _weighted(statistic, sample)[sample.unit_row])
+        return Blocks(parts, np.ones(len(stratum), np.int64), stratum)
+    if statistic.exchangeable and not statistic.numeric:
+        sample = _collapse(sample)
+    return Blocks(_weighted(statistic, sample), sample.counts.astype(np.int64), sample.stratum)
+
+
+def _weighted(statistic: Statistic, sample: Sample) -> FloatArray:
+    parts = [statistic.features(sample.rows[part]) for part in chunks(len(sample.rows), statistic.width)]
+    return np.concatenate(parts) * sample.weight[:, None]
+
+
+def _items(sample: Sample) -> tuple[IntArray, IntArray]:
+    """Dense item number of each unit, and the stratum of each item."""
+    _, first, item = np.unique(sample.items, return_index=True, return_inverse=True)
+    by_unit = sample.stratum[sample.unit_row]
+    stratum = by_unit[first]
+    if (stratum[item] != by_unit).any():
+        raise AgreementError(
+            "An item has units in two strata.", "Strata must hold whole items, or leave one of the two out."
+        )
+    return item, stratum
+
+
+def _collapse(sample: Sample) -> Sample:
+    weights, weight_code = np.unique(sample.weight, return_inverse=True)
+    keys = np.column_stack([np.sort(sample.rows, axis=1), weight_code, sample.stratum])
+    found = count_patterns(keys, track=True)
+    counts = np.bincount(found.of, sample.counts, len(found.counts))
+    return Sample(found.codes[:, :-2], counts, weights[found.codes[:, -2]], found.codes[:, -1], sample.n_strata)

@@ -1,0 +1,49 @@
+"""Percent agreement and agreement on each label."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Unpack
+
+from agreement._estimate import Form, estimate
+from agreement._nominal import PercentAgreement
+from agreement._options import Options, split_options
+from agreement._read import RatingsLike
+from agreement._specific import SpecificAgreement
+from agreement._weights import Distance, WeightsLike, disagreement
+from agreement.ratings import Ratings, read_ratings
+from agreement.result import Coefficient
+
+
+def percent_agreement(
+    ratings: RatingsLike | Ratings,
+    *,
+    labels: Sequence[Hashable] | None = None,
+    weights: WeightsLike = "nominal",
+    distance: Distance | None = None,
+    **options: Unpack[Options],
+) -> Coefficient:
+    """Mean over units of the share of coder pairs that agree (Gwet 2014, ch. 3), in [0, 1]; weighted agreement with `weights`.
+
+    ratings: units x coders, any number of coders, missing ratings allowed. Undefined where no unit has two ratings.
+    """
+    units, plan = split_options(options)
+    table = read_ratings(ratings, labels=labels, **units)
+    v, name = disagreement(weights, table.labels, ordered=table.ordered, distance=distance, default="positions")
+    form = Form(
+        "percent agreement", f"mean over units with two or more ratings; {name}", bounds=(0.0, 1.0), signed=False
+    )
+    return estimate(PercentAgreement(v), table, form, plan)
+
+
+def specific_agreement(
+    ratings: RatingsLike | Ratings, *, labels: Sequence[Hashable] | None = None, **options: Unpack[Options]
+) -> dict[Hashable, Coefficient]:
+    """For each label, the chance that another coder agrees, given that one coder chose it (Spitzer and Fleiss 1974).
+
+    Two coders: 2 n_kk / (n_k. + n_.k), Dice's index. Undefined for a label that nobody used in a unit with two ratings.
+    """
+    units, plan = split_options(options)
+    table = read_ratings(ratings, labels=labels, **units)
+    form = Form("specific agreement", "ordered pairs of ratings pooled over units", bounds=(0.0, 1.0), signed=False)
+    return {label: estimate(SpecificAgreement(code), table, form, plan) for code, label in enumerate(table.labels)}
