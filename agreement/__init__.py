@@ -1,8 +1,8 @@
 """Inter-coder agreement: coefficients, intervals, comparisons. Arrays and DataFrames in, frozen dataclasses out.
 
-Names load on first use, so that importing the package costs no more than numpy. To add a public name: one row in `_MODULES`,
-one import under `TYPE_CHECKING` and one entry in `__all__`. A public name must differ from every module name in this package
-(the import system overwrites an attribute of the package with the module of the same name).
+Names load on first use, so that importing the package costs no more than numpy. To add a public name: one row in
+`_MODULES`, one import under `TYPE_CHECKING` and one entry in `__all__`. A public name must differ from every module
+name in this package (the import system overwrites an attribute of the package with the module of the same name).
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ from agreement._sample import Blocks
 from agreement._statistic import Statistic, chunks
 from agreement._types import FloatArray, IntArray
 
-
 _CELLS = 1 << 21
 
 
@@ -64,7 +63,9 @@ def percentile_interval(draws: Draws, confidence: float) -> tuple[float, float]:
 def bca_interval(
     statistic: Statistic, blocks: Blocks, draws: Draws, value: float, confidence: float
 ) -> tuple[float, float] | None:
-    """Bias-corrected and accelerated (Efron 1987), acceleration from the jackknife over blocks; None where it has no value."""
+    """Bias-corrected and accelerated (Efron 1987), acceleration from the jackknife over blocks; None where it has no
+    value.
+    """
     below = (draws.values < value).mean() + (draws.values == value).mean() / 2
     acceleration = _acceleration(statistic, blocks)
     if not 0 < below < 1 or acceleration is None:

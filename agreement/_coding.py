@@ -39,7 +39,7 @@ def code_array(values: AnyArray) -> tuple[AnyArray, list[Hashable]]:
         codes, labels = code_sequence(values.ravel().tolist(), values.size)
         return codes.reshape(values.shape), labels
     if kind in "Mm":
-        return code_array(np.where(np.isnat(values), None, values.astype(object)))
+        return code_array(np.where(np.isnat(values), np.array(None, object), values.astype(object)))
     raise AgreementError(f"Ratings of numpy type {values.dtype} cannot be labels.", "Use numbers or text.")
 
 

@@ -1,4 +1,4 @@
-"""From a statistic and ratings to a `Coefficient`: value, standard error, interval, and the reason where there is none."""
+"""From a statistic and ratings to a `Coefficient`: value, standard error, interval, or the reason for having none."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ REVERSED = "clearly below 0: the labels may be reversed"
 class Form:
     """What a coefficient is called and how its analytic interval is built.
 
-    divisor: "n" for the multinomial variance (Fleiss, Cohen and Everitt 1969), "n - 1" for Gwet's. bounds: the possible range.
+    divisor: "n" for the multinomial variance (Fleiss, Cohen and Everitt 1969), "n - 1" for Gwet's. bounds: the
+    possible range.
     """
 
     name: str
@@ -126,7 +127,7 @@ def _reason(statistic: Statistic, totals: FloatArray, sample: Sample, descriptio
 def standard_error(statistic: Statistic, sample: Sample, totals: FloatArray, form: Form) -> tuple[float | None, float]:
     """Linearised standard error, None with fewer than two blocks in a stratum, and the number of blocks less strata."""
     influence, counts, stratum = block_influence(statistic, sample, totals)
-    size = np.bincount(stratum, counts, sample.n_strata)
+    size = np.bincount(stratum, counts, sample.n_strata).astype(np.float64)
     blocks = float(size.sum()) - (np.count_nonzero(size) - 1)
     whole = sample.n_strata == 1
     mean = np.zeros(1) if whole else np.bincount(stratum, counts * influence, sample.n_strata) / np.maximum(size, 1)
@@ -216,7 +217,8 @@ def _wilson(
 ) -> Bounds:
     """Wilson's (1927) interval for the share of units with a disagreement, carried over to the coefficient.
 
-    What a disagreement costs, and chance, are held at their estimates; where nobody disagrees one costs 1 / (1 - chance).
+    What a disagreement costs, and chance, are held at their estimates; where nobody disagrees one costs 1 / (1 -
+    chance).
     """
     apart, together, share, n = split
     chance = statistic.expected(totals)

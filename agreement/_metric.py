@@ -1,5 +1,5 @@
-"""Krippendorff's alpha for ordered and numeric ratings, in time linear in the ratings (no distinct-value x distinct-value array
-for interval data)."""
+"""Krippendorff's alpha for ordered and numeric ratings, in time linear in the ratings (no distinct-value x
+distinct-value array for interval data)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ _FLAT = 1e-13
 
 
 def _spread(values: AnyArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """By unit of an array of numbers: ratings m, sum, sum of squares, and sum over ordered pairs of (x - y)^2 / (m - 1).
+    """By unit of an array of numbers: ratings m, sum, sum of squares, and sum over ordered pairs of (x - y)^2 / (m -
+    1).
 
     Zeros where a unit has fewer than two ratings. The last is taken from deviations, without cancellation.
     """
@@ -67,8 +68,8 @@ class IntervalAlpha(Statistic):
 class OrdinalAlpha(Statistic):
     """Krippendorff's ordinal metric: squared differences of mid-ranks, which move with the label counts.
 
-    sum of n_g from c to k less (n_c + n_k) / 2 is the difference of the mid-ranks of c and k. Features: label counts (q),
-    coincidences (q x q).
+    sum of n_g from c to k less (n_c + n_k) / 2 is the difference of the mid-ranks of c and k. Features: label counts
+    (q), coincidences (q x q).
     """
 
     def __init__(self, q: int) -> None:
@@ -163,6 +164,6 @@ def _midranks(counts: AnyArray) -> AnyArray:
 
 
 def _shift(pull: FloatArray) -> FloatArray:
-    """Effect through the mid-ranks of one more rating of each label: it lifts all labels above by 1 and its own by 1/2."""
+    """Effect through the mid-ranks of one more rating of each label: all labels above rise by 1, its own by 1/2."""
     above = np.cumsum(pull[::-1])[::-1] - pull
     return np.asarray(above + pull / 2)

@@ -56,7 +56,8 @@ class PercentAgreement(CodedStatistic):
 
 
 class MeanMargins(CodedStatistic):
-    """Fleiss (Gwet's form for gaps), Brennan-Prediger and Gwet AC: units with one rating count towards the label shares.
+    """Fleiss (Gwet's form for gaps), Brennan-Prediger and Gwet AC: units with one rating count towards the label
+    shares.
 
     Features: 1, [two or more ratings], disagreement, label shares of the unit.
     """
@@ -110,8 +111,9 @@ class MeanMargins(CodedStatistic):
 class PooledMargins(CodedStatistic):
     """Label shares from the ratings of units with two or more: Krippendorff, and two more conventions of Fleiss.
 
-    Conventions differ in how a unit with m ratings counts: "alpha" each rating alike, "pooled" disagreement by unit and label
-    shares by rating, "pair-pooled" each ordered pair of ratings alike. Features: m, disagreement, label counts, so weighted.
+    Conventions differ in how a unit with m ratings counts: "alpha" each rating alike, "pooled" disagreement by unit
+    and label shares by rating, "pair-pooled" each ordered pair of ratings alike. Features: m, disagreement, label
+    counts, so weighted.
     small_sample: Krippendorff's factor (n - 1) / n on the disagreement, n the number of ratings.
     """
 
@@ -163,7 +165,9 @@ class PooledMargins(CodedStatistic):
 
 
 class Conger(CodedStatistic):
-    """Conger (1980): each coder keeps their own label shares. Features: 1, [two or more], disagreement, labels by coder."""
+    """Conger (1980): each coder keeps their own label shares. Features: 1, [two or more], disagreement, labels by
+    coder.
+    """
 
     exchangeable = False
 
@@ -215,9 +219,11 @@ class Conger(CodedStatistic):
 
 
 class CoderPairs(CodedStatistic):
-    """Cohen's kappa of each pair of columns, averaged over the pairs where it is defined (Light 1971); one pair is Cohen (1960).
+    """Cohen's kappa of each pair of columns, averaged over the pairs where it is defined (Light 1971); one pair is
+    Cohen (1960).
 
-    pooled: one table of all pairs instead. Features by pair: 1, disagreement, labels of the first, labels of the second.
+    pooled: one table of all pairs instead. Features by pair: 1, disagreement, labels of the first, labels of the
+    second.
     """
 
     exchangeable = False

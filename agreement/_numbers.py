@@ -10,7 +10,7 @@ import numpy as np
 
 from agreement._read import Columns, read_columns
 from agreement._sample import Sample
-from agreement._types import AnyArray, BoolArray, FloatArray, IntArray
+from agreement._types import BoolArray, FloatArray, IntArray
 from agreement.errors import AgreementError
 from agreement.ratings import Ratings, population_sizes, unit_codes, unit_weights
 
@@ -36,14 +36,20 @@ class Numbers:
         return float(np.nansum(self.values) / count) if count else 0.0
 
     def sample(self, usable: BoolArray) -> Sample:
-        """The rows where `usable`, (n,), is true. Others stay with count 0 (no copy), unless items must be told apart."""
+        """The rows where `usable`, (n,), is true; others stay with count 0 (no copy), unless items are told apart."""
         strata = len(self.strata)
         if self.items is None:
             return Sample(self.values, self.counts * usable, self.weight, self.stratum, strata, self.population)
-        rows, counts, weight, stratum, items = (
-            part[usable] for part in (self.values, self.counts, self.weight, self.stratum, self.items)
+        return Sample(
+            self.values[usable],
+            self.counts[usable],
+            self.weight[usable],
+            self.stratum[usable],
+            strata,
+            self.population,
+            self.items[usable],
+            np.arange(int(usable.sum())),
         )
-        return Sample(rows, counts, weight, stratum, strata, self.population, items, np.arange(len(rows)))
 
     def description(self, sample: Sample) -> dict[str, Any]:
         """What the result says of its input."""

@@ -18,8 +18,8 @@ _INTERVALS = ("auto", "analytic", "wilson", "percentile", "bca", "none")
 class Options(TypedDict, total=False):
     """Options of every coefficient.
 
-    interval: "auto" (analytic; Wilson where fewer than five units agree or disagree), "analytic", "wilson", "percentile" or "bca"
-    (bootstrap over units, or over items where given), "none".
+    interval: "auto" (analytic; Wilson where fewer than five units agree or disagree), "analytic", "wilson",
+    "percentile" or "bca" (bootstrap over units, or over items where given), "none".
     confidence: level of the interval, 0.95. draws, seed: of the bootstrap, 2000 and 0.
     unit_weights, items, strata, population: see `read_ratings`.
     """
@@ -48,7 +48,9 @@ UNIT_OPTIONS = ("unit_weights", "items", "strata", "population")
 
 
 def split_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], IntervalPlan]:
-    """What belongs to the units, and the interval's plan; raises TypeError on an unknown option, AgreementError on a bad value."""
+    """What belongs to the units, and the interval's plan; raises TypeError on an unknown option, AgreementError on a
+    bad value.
+    """
     unknown = set(options) - set(Options.__annotations__)
     if unknown:
         raise TypeError(

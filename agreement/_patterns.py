@@ -1,18 +1,18 @@
 """Distinct rating patterns and how many units have each.
 
-Every coefficient of this package is a function of these counts, so that its cost, and that of a bootstrap draw, depends on
-the number of distinct patterns and hardly on the number of units.
+Every coefficient of this package is a function of these counts, so that its cost, and that of a bootstrap draw,
+depends on the number of distinct patterns and hardly on the number of units.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from agreement._coding import MISSING
-from agreement._types import AnyArray, IntArray
+from agreement._types import AnyArray, ColumnArrays, IntArray
 
 _DENSE = 1 << 16
 """Up to this many possible patterns are counted in a table; beyond, keys are sorted."""
@@ -22,29 +22,34 @@ _KEY_LIMIT = 1 << 62
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Patterns:
-    """codes: (P, R) distinct rows; counts: (P,) units with that row; of: (n,) row of each unit, where asked for."""
+    """codes: (P, R) distinct rows; counts: (P,) units with that row."""
 
     codes: IntArray
     counts: IntArray
-    of: IntArray | None = None
 
 
-def count_patterns(codes: AnyArray, *, track: bool = False) -> Patterns:
+def count_patterns(codes: AnyArray) -> Patterns:
     """Distinct rows of an (n, R) array of codes >= -1, in lexicographic order of the last column first."""
     base = int(codes.max(initial=MISSING)) + 2
     width = codes.shape[1]
-    if not track and base**width <= _DENSE:
+    if base**width <= _DENSE:
         return _decode(_tally_codes(codes, base), base, width)
-    keys = _keys(codes, base)
-    _, first, of, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-    return Patterns(codes[first].astype(np.int64), counts.astype(np.int64), of.astype(np.int64) if track else None)
+    _, first, counts = np.unique(_keys(codes, base), return_index=True, return_counts=True)
+    return Patterns(codes[first].astype(np.int64), counts.astype(np.int64))
 
 
-def count_numbers(columns: Sequence[AnyArray]) -> tuple[Patterns, int] | None:
+def group_patterns(codes: AnyArray) -> tuple[Patterns, IntArray]:
+    """`count_patterns`, and the (n,) pattern of each row."""
+    keys = _keys(codes, int(codes.max(initial=MISSING)) + 2)
+    _, first, member, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    return Patterns(codes[first].astype(np.int64), counts.astype(np.int64)), member.astype(np.int64)
+
+
+def count_numbers(columns: ColumnArrays) -> tuple[Patterns, int] | None:
     """Patterns of R columns of n whole numbers (NaN is missing) and the number that has code 0.
 
-    None if the values are not whole or have too many possible patterns: code them first. One pass in cache-sized pieces,
-    without an array of codes. `columns` may be the transpose of an (n, R) array in either memory order.
+    None if the values are not whole or have too many possible patterns: code them first. One pass in cache-sized
+    pieces, without an array of codes. `columns` may be the transpose of an (n, R) array in either memory order.
     """
     span = _whole_span(columns)
     if span is None or span[1] ** len(columns) > _DENSE:
@@ -59,7 +64,7 @@ def count_numbers(columns: Sequence[AnyArray]) -> tuple[Patterns, int] | None:
     return _decode(tally, base, len(columns)), low
 
 
-def has_few_patterns(columns: Sequence[AnyArray]) -> bool:
+def has_few_patterns(columns: ColumnArrays) -> bool:
     """Whether `count_numbers` is likely to succeed, judged by the span of the values and their first thousand rows."""
     span = _whole_span(columns) if len(columns) else None
     if span is None or span[1] ** len(columns) > _DENSE:
@@ -67,7 +72,7 @@ def has_few_patterns(columns: Sequence[AnyArray]) -> bool:
     return all(_digits(np.asarray(column[:1000]), span[0]) is not None for column in columns)
 
 
-def _whole_span(columns: Sequence[AnyArray]) -> tuple[int, int] | None:
+def _whole_span(columns: ColumnArrays) -> tuple[int, int] | None:
     """The smallest value and the number of codes, missing included."""
     arrays = [columns] if isinstance(columns, np.ndarray) else columns
     if not arrays[0].size:
@@ -87,7 +92,7 @@ def _ends(array: AnyArray) -> tuple[float, float]:
     return (low, high) if low == low else (np.inf, -np.inf)  # no rating at all
 
 
-def _pieces(columns: Sequence[AnyArray]) -> Iterator[Sequence[AnyArray]]:
+def _pieces(columns: ColumnArrays) -> Iterator[ColumnArrays]:
     """Runs of rows, each column contiguous: strided floats cost four times as much."""
     for start in range(0, len(columns[0]), _CHUNK):
         if isinstance(columns, np.ndarray):
@@ -96,7 +101,7 @@ def _pieces(columns: Sequence[AnyArray]) -> Iterator[Sequence[AnyArray]]:
             yield [column[start : start + _CHUNK] for column in columns]
 
 
-def _piece_keys(piece: Sequence[AnyArray], low: int, base: int) -> IntArray | None:
+def _piece_keys(piece: ColumnArrays, low: int, base: int) -> IntArray | None:
     """One key per row, the first column its lowest digit, or None if a value is not whole."""
     key: IntArray | None = None
     for column in reversed(piece):

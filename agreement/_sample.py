@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agreement._patterns import count_patterns
+from agreement._patterns import group_patterns
 from agreement._statistic import Statistic, chunks
 from agreement._types import AnyArray, FloatArray, IntArray
 from agreement.errors import AgreementError
@@ -64,14 +64,14 @@ def block_influence(
     influence = sample.weight * statistic.influence(sample.rows, totals)
     if sample.items is None or sample.unit_row is None:
         return influence, sample.counts, sample.stratum
-    item, stratum = _items(sample)
-    return np.bincount(item, influence[sample.unit_row]), np.ones(len(stratum)), stratum
+    item, stratum = _items(sample.items, sample.stratum[sample.unit_row])
+    return np.asarray(np.bincount(item, influence[sample.unit_row])), np.ones(len(stratum)), stratum
 
 
 def blocks_of(statistic: Statistic, sample: Sample) -> Blocks:
-    """Blocks for resampling; units that differ only in who gave which label fall together where that does not matter."""
+    """Blocks for resampling; units that differ only in who gave which label fall together where it does not matter."""
     if sample.items is not None and sample.unit_row is not None:
-        item, stratum = _items(sample)
+        item, stratum = _items(sample.items, sample.stratum[sample.unit_row])
         parts = np.zeros((len(stratum), statistic.width))
         np.add.at(parts, item, _weighted(statistic, sample)[sample.unit_row])
         return Blocks(parts, np.ones(len(stratum), np.int64), stratum)
@@ -85,10 +85,9 @@ def _weighted(statistic: Statistic, sample: Sample) -> FloatArray:
     return np.concatenate(parts) * sample.weight[:, None]
 
 
-def _items(sample: Sample) -> tuple[IntArray, IntArray]:
-    """Dense item number of each unit, and the stratum of each item."""
-    _, first, item = np.unique(sample.items, return_index=True, return_inverse=True)
-    by_unit = sample.stratum[sample.unit_row]
+def _items(items: IntArray, by_unit: IntArray) -> tuple[IntArray, IntArray]:
+    """Dense item number of each unit, and the stratum of each item. by_unit: (n,) stratum of each unit."""
+    _, first, item = np.unique(items, return_index=True, return_inverse=True)
     stratum = by_unit[first]
     if (stratum[item] != by_unit).any():
         raise AgreementError(
@@ -100,6 +99,6 @@ def _items(sample: Sample) -> tuple[IntArray, IntArray]:
 def _collapse(sample: Sample) -> Sample:
     weights, weight_code = np.unique(sample.weight, return_inverse=True)
     keys = np.column_stack([np.sort(sample.rows, axis=1), weight_code, sample.stratum])
-    found = count_patterns(keys, track=True)
-    counts = np.bincount(found.of, sample.counts, len(found.counts))
+    found, member = group_patterns(keys)
+    counts = np.bincount(member, sample.counts, len(found.counts)).astype(np.float64)
     return Sample(found.codes[:, :-2], counts, weights[found.codes[:, -2]], found.codes[:, -1], sample.n_strata)

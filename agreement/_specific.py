@@ -9,7 +9,9 @@ from agreement._types import AnyArray, BoolArray, FloatArray
 
 
 class SpecificAgreement(Statistic):
-    """Share of agreeing ordered pairs among those whose first rating is the label. Features: pairs, agreeing pairs, units paired."""
+    """Share of agreeing ordered pairs among those whose first rating is the label. Features: pairs, agreeing pairs,
+    units paired.
+    """
 
     width = 3
 

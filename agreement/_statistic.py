@@ -1,8 +1,8 @@
 """Coefficients as smooth functions of totals over units.
 
-A statistic says what each unit contributes (`features`), and how the coefficient follows from the totals (`evaluate`). From
-these two come standard errors (linearisation: the influence of a unit is gradient . features), design weights, resampling by
-unit or item, jackknife and paired comparisons, once for all coefficients.
+A statistic says what each unit contributes (`features`), and how the coefficient follows from the totals
+(`evaluate`). From these two come standard errors (linearisation: the influence of a unit is gradient . features),
+design weights, resampling by unit or item, jackknife and paired comparisons, once for all coefficients.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ class Statistic(ABC):
         """Coefficient for totals (..., F); NaN where undefined. Real or complex."""
 
     def smooth(self, totals: AnyArray, at: FloatArray) -> AnyArray:
-        """The function whose derivative at `at` gives the influence; where a published variance differs, it is not `evaluate`."""
+        """The function whose derivative at `at` gives the influence; where a published variance differs, it is not
+        `evaluate`.
+        """
         return self.evaluate(totals)
 
     def observed(self, totals: FloatArray) -> float | None:

@@ -24,11 +24,11 @@ def disagreement(
 ) -> tuple[FloatArray, str]:
     """(q, q) disagreements in [0, 1] and the name to print.
 
-    weights: "nominal" (identity), "linear" |x - y| / range, "quadratic" its square, "ordinal" C(|k - l| + 1, 2) / C(q, 2) on
-    positions, "interval" quadratic on values, "ratio" ((x - y) / (x + y))^2 over its maximum, or a matrix: ones on the diagonal
-    mean agreement weights, zeros mean disagreement weights (divided by their maximum).
-    distance: whether x and y in linear and quadratic are positions among `labels` or the labels' numeric values; None takes
-    `default`, and positions where labels are not numbers.
+    weights: "nominal" (identity), "linear" |x - y| / range, "quadratic" its square, "ordinal" C(|k - l| + 1, 2) /
+    C(q, 2) on positions, "interval" quadratic on values, "ratio" ((x - y) / (x + y))^2 over its maximum, or a
+    matrix: ones on the diagonal mean agreement weights, zeros mean disagreement weights (divided by their maximum).
+    distance: whether x and y in linear and quadratic are positions among `labels` or the labels' numeric values;
+    None takes `default`, and positions where labels are not numbers.
     """
     if not isinstance(weights, str):
         return _matrix(weights, labels)

@@ -35,9 +35,9 @@ def krippendorff_alpha(
     """Krippendorff's alpha (2011) for any number of coders, units with two or more ratings.
 
     level: "nominal" (any labels), "ordinal" (labels in order: declared, or numbers), "interval" and "ratio" (numbers).
-    weights: agreement weights instead of a level (disagreement 1 - w). Standard error linearised (Gwet 2014), t interval; the
-    bootstrap resamples units with all their ratings (not Hayes and Krippendorff's resampling of deviations).
-    Undefined where no unit has two ratings, or all of them are one label.
+    weights: agreement weights instead of a level (disagreement 1 - w). Standard error linearised (Gwet 2014), t
+    interval; the bootstrap resamples units with all their ratings (not Hayes and Krippendorff's resampling of
+    deviations). Undefined where no unit has two ratings, or all of them are one label.
     """
     units, plan = split_options(options)
     if level not in _LEVELS:

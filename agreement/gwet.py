@@ -22,10 +22,11 @@ def brennan_prediger(
     distance: Distance | None = None,
     **options: Unpack[Options],
 ) -> Coefficient:
-    """Brennan and Prediger's (1981) coefficient: chance agreement 1 / q over the q declared labels (PABAK for two labels).
+    """Brennan and Prediger's (1981) coefficient: chance agreement 1 / q over the q declared labels (PABAK for two
+    labels).
 
-    With labels=None q is the number of labels seen, and `convention` says so. linear and quadratic weights run over numeric
-    values where labels are numbers (Gwet 2014), over positions with distance="positions".
+    With labels=None q is the number of labels seen, and `convention` says so. linear and quadratic weights run over
+    numeric values where labels are numbers (Gwet 2014), over positions with distance="positions".
     """
     units, plan = split_options(options)
     table = read_ratings(ratings, labels=labels, **units)
@@ -44,8 +45,8 @@ def gwet_ac(
 ) -> Coefficient:
     """Gwet's (2008) AC1, or AC2 (Gwet 2014) with other than nominal weights, over the q declared labels.
 
-    With labels=None q is the number of labels seen, and `convention` says so. linear and quadratic weights run over numeric
-    values where labels are numbers (as Gwet's own software), over positions with distance="positions".
+    With labels=None q is the number of labels seen, and `convention` says so. linear and quadratic weights run over
+    numeric values where labels are numbers (as Gwet's own software), over positions with distance="positions".
     """
     units, plan = split_options(options)
     table = read_ratings(ratings, labels=labels, **units)

@@ -30,15 +30,13 @@ def cohen_kappa(
 ) -> Coefficient:
     """Cohen's (1960) kappa of two coders over the units that both rated, weighted (Cohen 1968) with `weights`.
 
-    a, b: labels of the same units in the same order; or `a` alone as ratings with two columns. Standard error of Fleiss, Cohen
-    and Everitt (1969), normal interval. linear and quadratic weights run over positions in `labels` unless distance="values".
-    Undefined where no unit has both ratings, or both coders use one and the same label throughout.
+    a, b: labels of the same units in the same order; or `a` alone as ratings with two columns. Standard error of
+    Fleiss, Cohen and Everitt (1969), normal interval. linear and quadratic weights run over positions in `labels`
+    unless distance="values". Undefined where no unit has both ratings, or both coders use one and the same label
+    throughout.
     """
     units, plan = split_options(options)
-    if b is None:
-        table = read_ratings(a, labels=labels, **units)
-    else:
-        table = read_pair(a, b, labels=labels, **units)
+    table = read_ratings(a, labels=labels, **units) if b is None else read_pair(a, b, labels=labels, **units)
     if len(table.coders) != 2 or table.anonymous:
         raise AgreementError(
             f"Cohen's kappa needs two coders, the ratings have {len(table.coders)}.", "Use conger_kappa or light_kappa."
@@ -61,7 +59,8 @@ def light_kappa(
     convention: LightConvention = "mean",
     **options: Unpack[Options],
 ) -> Coefficient:
-    """Cohen's kappa over all coder pairs: the unweighted mean of the defined ones (Light 1971), the others counted in `notes`.
+    """Cohen's kappa over all coder pairs: the unweighted mean of the defined ones (Light 1971), the others counted
+    in `notes`.
 
     convention: "mean"; or "pooled", kappa of one table of all pairs, each pair entered once, the earlier coder as row.
     """
@@ -114,8 +113,9 @@ def fleiss_kappa(
 ) -> Coefficient:
     """Fleiss's (1971) kappa for any number of coders, with missing ratings by one of three conventions.
 
-    "gwet": label shares are means over all units with a rating (Gwet 2014). "pooled": over all ratings of units with two or more.
-    "pair-pooled": every ordered pair of ratings enters one table, whose Scott's pi it is. They agree where nothing is missing.
+    "gwet": label shares are means over all units with a rating (Gwet 2014). "pooled": over all ratings of units with
+    two or more. "pair-pooled": every ordered pair of ratings enters one table, whose Scott's pi it is. They agree
+    where nothing is missing.
     """
     units, plan = split_options(options)
     table = read_ratings(ratings, labels=labels, **units)

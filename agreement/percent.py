@@ -23,7 +23,8 @@ def percent_agreement(
     distance: Distance | None = None,
     **options: Unpack[Options],
 ) -> Coefficient:
-    """Mean over units of the share of coder pairs that agree (Gwet 2014, ch. 3), in [0, 1]; weighted agreement with `weights`.
+    """Mean over units of the share of coder pairs that agree (Gwet 2014, ch. 3), in [0, 1]; weighted agreement with
+    `weights`.
 
     ratings: units x coders, any number of coders, missing ratings allowed. Undefined where no unit has two ratings.
     """

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agreement._coding import MISSING, code_array, code_sequence, is_missing, plain
-from agreement._patterns import Patterns, count_numbers, count_patterns
+from agreement._patterns import Patterns, count_numbers, count_patterns, group_patterns
 from agreement._read import Columns, RatingsLike, read_columns, read_vectors
 from agreement._types import AnyArray, BoolArray, FloatArray, IntArray
 from agreement.errors import AgreementError
@@ -18,11 +18,13 @@ from agreement.errors import AgreementError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratings:
-    """Distinct rating patterns of n units by R coders. Make one with `read_ratings`, `from_long`, `from_table`, `from_counts`.
+    """Distinct rating patterns of n units by R coders. Make one with `read_ratings`, `from_long`, `from_table`,
+    `from_counts`.
 
     codes: (P, R) position in `labels`, -1 where the coder gave no rating. counts: (P,) units with that pattern.
     weight: (P,) design weight of one such unit (1 unless given). stratum: (P,) position in `strata`.
-    declared: whether `labels` is a declared set or merely the labels seen. ordered: whether their order means something.
+    declared: whether `labels` is a declared set or merely the labels seen. ordered: whether their order means
+    something.
     items, unit_pattern: (n,) item and pattern of each unit, where several units share an item.
     population: (number of strata,) units that each stratum was drawn from, or None where that is not to be used.
     anonymous: the columns are not coders (only counts of labels are known).
@@ -97,7 +99,8 @@ def read_ratings(
     """Code ratings once for use by several coefficients.
 
     ratings: units x coders as a DataFrame, 2-D array or list of rows, or by name as {coder: [label of each unit]} or
-    {coder: {unit: label}}. Missing: None, NaN, pandas.NA, masked. Numbers stay nominal codes until a level says otherwise.
+    {coder: {unit: label}}. Missing: None, NaN, pandas.NA, masked. Numbers stay nominal codes until a level says
+    otherwise.
     labels: the declared set, in order; None means the labels seen. A rating outside it is refused.
     unit_weights: (n,) positive design weights, usually 1 / inclusion probability.
     items: (n,) what each unit belongs to, where several units share one: the resampling unit of every interval.
@@ -127,51 +130,61 @@ def build(
     weights = unit_weights(given_weights, columns.n)
     item_codes = unit_codes(items, columns.n, "items")
     stratum_codes = unit_codes(strata, columns.n, "strata")
-    patterns, raw, weight, stratum = _patterns(columns, weights, stratum_codes, track=item_codes is not None)
-    names = (None,) if stratum_codes is None else stratum_codes[1]
+    if weights is None and item_codes is None and stratum_codes is None:
+        counted = _count(columns)
+    else:
+        stratum = np.zeros(columns.n, np.int64) if stratum_codes is None else stratum_codes[0]
+        counted = _count_within(columns, np.ones(columns.n) if weights is None else weights, stratum)
+    names = (None,) if stratum_codes is None else tuple(stratum_codes[1])
     coded = Ratings(
-        codes=patterns.codes,
-        counts=patterns.counts,
-        weight=weight,
-        stratum=stratum,
-        labels=tuple(raw),
+        codes=counted.patterns.codes,
+        counts=counted.patterns.counts,
+        weight=counted.weight,
+        stratum=counted.stratum,
+        labels=tuple(counted.labels),
         declared=False,
         ordered=False,
         coders=columns.coders,
-        strata=tuple(names),
+        strata=names,
         items=None if item_codes is None else item_codes[0].astype(np.int64),
-        unit_pattern=patterns.of,
-        population=population_sizes(population, tuple(names)),
+        unit_pattern=None if item_codes is None else counted.of,
+        population=population_sizes(population, names),
         weighted=weights is not None,
     )
     return _declare(coded, labels)
 
 
-def _patterns(
-    columns: Columns, weights: FloatArray | None, strata: tuple[AnyArray, list[Hashable]] | None, *, track: bool
-) -> tuple[Patterns, Sequence[Hashable], FloatArray, IntArray]:
-    plain_units = weights is None and strata is None and not track
-    if columns.numbers is not None and plain_units:
-        found = count_numbers(columns.numbers) if len(columns.numbers) else None
-        if found is not None:
-            patterns, low = found
-            top = int(patterns.codes.max(initial=MISSING))
-            return (
-                patterns,
-                range(low, low + top + 1),
-                np.ones(len(patterns.counts)),
-                np.zeros(len(patterns.counts), np.int64),
-            )
+@dataclass(frozen=True, slots=True, eq=False)
+class _Counted:
+    """Patterns with their raw labels and what their units share; of: (n,) pattern of each unit, where tracked."""
+
+    patterns: Patterns
+    labels: Sequence[Hashable]
+    weight: FloatArray
+    stratum: IntArray
+    of: IntArray | None = None
+
+
+def _count(columns: Columns) -> _Counted:
+    found = count_numbers(columns.numbers) if columns.numbers is not None and len(columns.numbers) else None
+    if found is None:
+        codes, labels = _codes(columns)
+        patterns = count_patterns(codes)
+    else:
+        patterns, low = found
+        labels = range(low, low + int(patterns.codes.max(initial=MISSING)) + 1)
+    size = len(patterns.counts)
+    return _Counted(patterns, labels, np.ones(size), np.zeros(size, np.int64))
+
+
+def _count_within(columns: Columns, weights: FloatArray, strata: AnyArray) -> _Counted:
+    """Units with the same labels but another weight or stratum are another pattern."""
     codes, labels = _codes(columns)
     width = codes.shape[1]
-    if plain_units:
-        patterns = count_patterns(codes)
-        return patterns, labels, np.ones(len(patterns.counts)), np.zeros(len(patterns.counts), np.int64)
-    unique, weight_codes = np.unique(np.ones(columns.n) if weights is None else weights, return_inverse=True)
-    stratum_codes = np.zeros(columns.n, np.int64) if strata is None else strata[0]
-    extended = count_patterns(np.column_stack([codes, weight_codes, stratum_codes]), track=track)
-    patterns = Patterns(extended.codes[:, :width], extended.counts, extended.of)
-    return patterns, labels, unique[extended.codes[:, width]], extended.codes[:, width + 1]
+    unique, weight_codes = np.unique(weights, return_inverse=True)
+    both, of = group_patterns(np.column_stack([codes, weight_codes, strata]))
+    patterns = Patterns(both.codes[:, :width], both.counts)
+    return _Counted(patterns, labels, unique[both.codes[:, width]], both.codes[:, width + 1], of)
 
 
 def _codes(columns: Columns) -> tuple[AnyArray, Sequence[Hashable]]:
@@ -228,9 +241,10 @@ def _refuse_outside(ratings: Ratings, label: Hashable, declared: list[Hashable])
     twin = next((other for other in declared if str(other) == str(label)), None)
     hint = "Add it to labels=, or make those ratings missing."
     if twin is not None:
-        hint = f"The declared {twin!r} is {type(twin).__name__}, the rating is {type(label).__name__}: convert one of them."
-    message = f"Label {label!r} is not among the declared labels {declared!r}: {number} rating(s), the first by coder {coder!r}."
-    raise AgreementError(message, hint)
+        kinds = type(twin).__name__, type(label).__name__
+        hint = f"The declared {twin!r} is {kinds[0]}, the rating is {kinds[1]}: convert one of them."
+    where_found = f"{number} rating(s), the first by coder {coder!r}"
+    raise AgreementError(f"Label {label!r} is not among the declared labels {declared!r}: {where_found}.", hint)
 
 
 def unit_weights(weights: Any, n: int) -> FloatArray | None:
@@ -298,7 +312,7 @@ def from_long(
         raise AgreementError(f"units, coders and ratings have {lengths} rows, expected the same number.")
     unit, unit_names = _long_codes(units, "units")
     coder, coder_names = _long_codes(coders, "coders")
-    keys, first, counts = np.unique(unit * len(coder_names) + coder, return_index=True, return_counts=True)
+    _, first, counts = np.unique(unit * len(coder_names) + coder, return_index=True, return_counts=True)
     if (counts > 1).any():
         row = int(first[np.argmax(counts > 1)])
         message = f"Unit {unit_names[unit[row]]!r} has {counts.max()} ratings by coder {coder_names[coder[row]]!r}."
