@@ -100,7 +100,7 @@ class ScoreRule:
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """A codebook with its keys, rating, judge mappings and scores. ``toml`` is its source, ``digest`` of that source."""
+    """A codebook with its keys, rating, judge mappings and scores; ``toml`` is its source and ``digest`` that of it."""
 
     name: str
     title: str
@@ -138,7 +138,10 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True)
 class ItemRow:
-    """One question of the benchmark as an importer delivers it. ``row`` is the line or record number in its source."""
+    """One question of the benchmark as an importer delivers it. ``row`` is the line or record number in its source.
+
+    ``source`` is the position of that source in the list that goes with the rows (the same in the other rows below).
+    """
 
     key: str
     row: int
@@ -150,12 +153,14 @@ class ItemRow:
     answer_key: str | None = None
     strata: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, object] = field(default_factory=dict)
+    source: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseRow:
-    """One response (two texts for a pair), keyed (item, model, condition, repeat); ``repeat`` None: number in file order.
+    """One response (two texts for a pair), keyed (item, model, condition, repeat).
 
+    ``repeat`` None: responses with the same item, model and condition are numbered from 1 in file order.
     ``confidence`` is an exact integer on ``confidence_grid`` (85 on 100 is .85).
     """
 
@@ -175,11 +180,16 @@ class ResponseRow:
     searched: bool | None = None
     failure: str | None = None
     extra: Mapping[str, object] = field(default_factory=dict)
+    source: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeLabelRow:
-    """What one judge said of one response. ``raw`` None: the judge said nothing. ``reply`` is its whole reply."""
+    """What one judge said of one response. ``raw`` None: the judge said nothing. ``reply`` is its whole reply.
+
+    ``repeat`` None, here and for a human label: the response of the same source and row; else the only response with
+    that item, model and condition; else the one at the same place in file order, where their numbers are equal.
+    """
 
     judge: str
     item: str
@@ -192,11 +202,16 @@ class JudgeLabelRow:
     rationale: str | None = None
     reply: str | None = None
     judge_repeat: int = 1
+    source: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class HumanLabelRow:
-    """A label that a person gave elsewhere. ``role`` adjudicator: a final label; tiebreak: counts where coders differ."""
+    """A label that a person gave elsewhere; ``label`` and ``rating`` None: a blank, counted and left out.
+
+    ``role`` adjudicator: a final label; tiebreak: counts only where coders differ. ``pi`` in (0, 1]: the chance with
+    which the response was drawn. ``utc`` and ``active_ms`` where they are known.
+    """
 
     coder: str
     item: str
@@ -211,6 +226,7 @@ class HumanLabelRow:
     utc: str | None = None
     active_ms: int | None = None
     pi: float | None = None
+    source: int = 0
 
 
 ImportRow = ItemRow | ResponseRow | JudgeLabelRow | HumanLabelRow
@@ -233,7 +249,9 @@ class CodingItem:
     """Everything that a coder may see of one assignment, and nothing else.
 
     There is no model, judge, stratum, round, weight or co-coder in it, because the query does not fetch them.
-    ``impossible`` are labels that need a note here. ``sides_swapped``: for a pair, the second text is shown first.
+    ``unit`` is the random id to show: one an assignment, so that a hidden repeat cannot be told by it.
+    ``impossible`` are labels that need a note here. ``sides_swapped``: for a pair, the second text is shown first; a
+    coder's FIRST then means the text shown first, and the session stores what it stands for.
     """
 
     assignment: str
@@ -254,7 +272,7 @@ class CodingItem:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """The current state of one assignment: the fold of its events."""
+    """The current state of one assignment: the fold of its events, its label in terms of the sides as shown."""
 
     assignment: str
     label: str | None = None
@@ -268,8 +286,10 @@ class Annotation:
 
     @property
     def done(self) -> bool:
-        """True once it carries a label or a rating that is not stale."""
-        return (self.label is not None or self.rating is not None) and not self.stale
+        """True once it carries a label or a rating that is not stale, or is flagged as a technical failure."""
+        if self.label is None and self.rating is None:
+            return "technical" in self.flags
+        return not self.stale
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +317,12 @@ class QueueEntry:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What a coder does, before it is saved. ``kind``: label, rating, note, flag, skip, highlight, confirm."""
+    """What a coder does, before it is saved. ``kind``: label, rating, note, flag, skip, highlight, confirm, unmask.
+
+    label: ``label``, and ``rating`` where the protocol asks for one after it. rating: ``rating`` alone. note: ``note``
+    ("" takes it away). flag: ``flag`` (lower-case word such as technical or question) and ``on``. skip: ``reason``.
+    highlight: ``on``. confirm (of a changed codebook): nothing. Label, rating, flag and skip may bring a ``note``.
+    """
 
     kind: str
     assignment: str | None
@@ -319,3 +344,27 @@ class Saved:
     kind: str
     annotation: Annotation | None
     undone_kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolVersion:
+    """A codebook of the study's lineage, numbered from 1. ``touches``: what a substantive change makes stale.
+
+    Its keys: ``labels`` (a list; absent: any label) and ``where`` (a list of {field, values}; absent: any unit).
+    """
+
+    version: int
+    name: str
+    digest: str
+    toml: str
+    change: Literal["initial", "editorial", "substantive"]
+    touches: Mapping[str, object] = field(default_factory=dict)
+    created_utc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingChange:
+    """The codebook changed: what the coder last confirmed, and the version in force that is to be confirmed now."""
+
+    confirmed: ProtocolVersion
+    current: ProtocolVersion
