@@ -78,7 +78,7 @@ def expected_precision(
     model, judge, size: G cells of the corpus with their number of records; strata may be split over several entries.
     planned: G labels to be drawn from each (n_h N_g / N_h where the design does not stratify on the judge's label).
     accuracy: planned chance that people agree with the judge's label, one number or one per judge label; the rest is
-    spread evenly; output that is no label says nothing. matters: judge labels that need 10 labels, default declared ones.
+    spread evenly; output that is no label says nothing. matters: judge labels that need 10 labels (declared ones).
     Variance: post-stratified, finite corpus. Raises AgreementError when more is planned than there is.
     """
     sizes, plan = np.asarray(size, np.float64), np.asarray(planned, np.float64)
