@@ -17,6 +17,7 @@ _ROOT = ("title", "protocol", "source", "licence", "main", "join", "fields", "op
 _READ = ("format", "delimiter", "quoting", "encoding", "columns")
 _EXPRESSION = ("column", "join", "const", "capture", "steps")
 _OPTIONS = ("gold_separator", "options_separator", "confidence_scale", "confidence_grid")
+_WORTHWHILE = ("question", "response", "coder", "tiebreak", "judge", "final", "label", "judge_label")
 _KINDS = {"": "", "csv": "csv", "tsv": "csv", "json": "json", "jsonl": "jsonl", "parquet": "parquet"}
 
 
@@ -117,8 +118,12 @@ def check_fields(rules: Iterable[FieldRule]) -> None:
         if rule.target in seen:
             raise MappingError(f"Two columns are mapped to {rule.target!r}.", "Map one of them to something else.")
         seen[rule.target] = rule
-    if not ({"item", "question"} & seen.keys()):
+    if "response" in seen and not {"item", "question"} & seen.keys():
         raise MappingError("No column is mapped to 'item' or 'question'.", "Say which column tells the items apart.")
+    if not any(split_target(target)[0] in _WORTHWHILE for target in seen):
+        raise MappingError(
+            "Neither responses nor labels are mapped.", "Map a column to response, coder.NAME or judge.NAME."
+        )
     for first, second in (("coder", "label"), ("judge", "judge_label")):
         if first in seen and not seen.keys() & ({second, "rating"} if first == "coder" else {second, "judge_score"}):
             raise MappingError(

@@ -50,6 +50,8 @@ class Mapper:
         self._strata = {name: self._fields[t] for t, (family, name, _) in _families(recipe) if family == "stratum"}
         self._coders = [*_raters(recipe, "coder", "coder"), *_raters(recipe, "tiebreak", "tiebreak"), *_final(recipe)]
         self._judges = _raters(recipe, "judge", "coder")
+        self._long = {"coder", "judge"} & self._fields.keys()
+        self._seen: dict[tuple[str, str, str, int], int] = {}
         self._used = {rule.value.column for rule in recipe.fields if rule.value.join is None} | set(recipe.ignore)
 
     def rows(self, record: Joined) -> Iterator[ImportRow]:
@@ -57,17 +59,17 @@ class Mapper:
         get = self._value
         question = as_text(get("question", record)) or ""
         context = values.text_or_none(get("context", record))
-        key = strip(get("item", record)) if "item" in self._fields else values.derived_key(question, context)
-        if key is None or ("item" in self._fields and "question" in self._fields and not question):
-            raise Unfit("the item's key is missing" if key is None else "the question is missing")
+        key = self._key(record, question, context)
         place = {
             "item": key,
             "model": strip(get("model", record)) or "",
             "condition": strip(get("condition", record)) or "",
         }
-        place["repeat"] = get("repeat", record)
+        place["repeat"] = get("repeat", record) or (1 if self._long else None)
         yield self._item(key, question, context, record)
-        yield self._response(place, record)
+        response = self._response(place, record)
+        if not self._long or self._is_new(response):
+            yield response
         for judge in self._judges:
             if (label := _judge_label(judge, place, record)) is not None:
                 yield label
@@ -75,6 +77,25 @@ class Mapper:
         for coder in self._coders:
             if (human := _human_label(coder, place, record, pi)) is not None:
                 yield human
+
+    def _key(self, record: Joined, question: str, context: str | None) -> str:
+        """The item's key: its own, else one from question and context, else the line (tables of labels alone)."""
+        if "question" in self._fields and not question:
+            raise Unfit("the question is missing")
+        if "item" not in self._fields:
+            return values.derived_key(question, context) if question else f"row-{record.main.row}"
+        if (key := strip(self._value("item", record))) is None:
+            raise Unfit("the item's key is missing")
+        return key
+
+    def _is_new(self, response: ResponseRow) -> bool:
+        """False for a response that an earlier row had (tables with one label a row repeat it); Unfit if it differs."""
+        place = (response.item, response.model, response.condition, response.repeat or 1)
+        text = hash((response.text, response.text_b))
+        new = place not in self._seen
+        if self._seen.setdefault(place, text) != text:
+            raise Unfit("another response has the same item, model and condition: map 'repeat' or 'condition' too")
+        return new
 
     def _value(self, target: str, record: Joined) -> Any:
         getter = self._typed.get(target) or self._fields.get(target)
@@ -85,7 +106,7 @@ class Mapper:
         return ItemRow(
             key=key,
             row=record.main.row,
-            question=question,
+            question=question or key,
             context=context,
             gold=self._value("gold", record) or (),
             rationale=values.text_or_none(self._value("rationale", record)),

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from annotate.importers.fit import Unfit, fit
+from annotate.importers.fit import Unfit
 from annotate.importers.records import Record, read_records
 from annotate.importers.sources import SourceError
 from annotate.importers.tally import Tally
@@ -39,7 +39,7 @@ def _group_rows(recipe: Recipe, mapper: Mapper, group: Group, tally: Tally) -> I
             yield tally.reject(main, found.row, found.reason)
             continue
         try:
-            yield from fit(mapper.rows(Joined(found, others, group.captures, sources)))
+            yield from list(mapper.rows(Joined(found, others, group.captures, sources)))
         except Unfit as unfit:
             yield tally.reject(main, found.row, str(unfit))
     for side in sides:

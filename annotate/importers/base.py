@@ -1,0 +1,78 @@
+"""The one interface of every importer, shipped or plugged in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from annotate.importers.tally import Tally
+from db.errors import AnnotateError
+from db.records import ImportRow, Reject
+
+Rows = Iterator[ImportRow | Reject]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of an importer: files (or folders, where it takes them) and its own options, as text."""
+
+    files: tuple[Path, ...]
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def option(self, name: str, default: str = "") -> str:
+        return self.options.get(name, default)
+
+
+@runtime_checkable
+class Importer(Protocol):
+    """Turns files of one format into rows, and accounts for every record in them.
+
+    A plug-in is an object like this under the entry point group ``annotate.importers``. ``options`` maps each
+    option's name to one line of help; ``protocol`` names the shipped protocol that fits, or is ''.
+    """
+
+    name: str
+    title: str
+    protocol: str
+    options: Mapping[str, str]
+
+    def recognises(self, path: Path, start: bytes) -> bool:
+        """True where the content of ``path`` (``start``: its first bytes, unpacked) is of this format."""
+
+    def sources(self, request: Request) -> Sequence[Path]:
+        """The files that will be read, in the order in which rows name them."""
+
+    def rows(self, request: Request, tally: Tally) -> Rows:
+        """The rows of every record, or a Reject for it; each record is counted in ``tally``.
+
+        Raises SourceError where a file cannot be read as this format at all.
+        """
+
+
+@dataclass(slots=True)
+class ImportJob:
+    """One import, ready to run: ``rows`` streams, and ``tally`` is complete when it ends.
+
+    ``mapping`` (plain JSON) is what, besides the files, decides which rows come out.
+    """
+
+    format: str
+    title: str
+    protocol: str
+    mapping: dict[str, Any]
+    rows: Rows
+    tally: Tally
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        return self.tally.paths
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.tally.names
+
+
+class UnknownFormat(AnnotateError):
+    """No importer of that name, or none that recognises the files."""
