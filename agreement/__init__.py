@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from agreement.percent import percent_agreement as percent_agreement
     from agreement.percent import specific_agreement as specific_agreement
     from agreement.ratings import Ratings as Ratings
-    from agreement.ratings import from_counts as from_counts
-    from agreement.ratings import from_long as from_long
-    from agreement.ratings import from_table as from_table
     from agreement.ratings import read_ratings as read_ratings
     from agreement.result import Coefficient as Coefficient
+    from agreement.tables import from_counts as from_counts
+    from agreement.tables import from_long as from_long
+    from agreement.tables import from_table as from_table
 
 _MODULES: dict[str, str] = {
     "AgreementError": "errors",
@@ -36,9 +36,9 @@ _MODULES: dict[str, str] = {
     "cohen_kappa": "kappas",
     "conger_kappa": "kappas",
     "fleiss_kappa": "kappas",
-    "from_counts": "ratings",
-    "from_long": "ratings",
-    "from_table": "ratings",
+    "from_counts": "tables",
+    "from_long": "tables",
+    "from_table": "tables",
     "gwet_ac": "gwet",
     "krippendorff_alpha": "alpha",
     "light_kappa": "kappas",

@@ -13,8 +13,8 @@ from agreement._bootstrap import bca_interval, draw_values, percentile_interval
 from agreement._options import IntervalPlan
 from agreement._quantiles import normal_quantile, t_quantile
 from agreement._sample import Blocks, Sample, block_influence, blocks_of, sample_of
-from agreement._statistic import NO_PAIR, ONE_CODER, Statistic
-from agreement._types import FloatArray
+from agreement._statistic import NO_PAIR, ONE_CODER, Statistic, ratings_of
+from agreement._types import AnyArray, FloatArray
 from agreement.errors import AgreementError
 from agreement.ratings import Ratings
 from agreement.result import Coefficient
@@ -55,13 +55,17 @@ class Bounds:
 def estimate(statistic: Statistic, ratings: Ratings, form: Form, plan: IntervalPlan) -> Coefficient:
     """The coefficient over all units of `ratings` that the statistic can use."""
     sample = sample_of(statistic, ratings)
-    return estimate_sample(statistic, sample, form, plan, _description(ratings, sample))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return estimate_sample(statistic, sample, form, plan, _description(ratings, sample, numeric=statistic.numeric))
 
 
-def _description(ratings: Ratings, sample: Sample) -> dict[str, Any]:
-    given = sample.rows >= 0 if sample.rows.dtype.kind == "i" else ~np.isnan(sample.rows)
-    state = "declared" if ratings.declared else "seen (none declared)"
-    parts = [f"{len(ratings.labels)} label{'' if len(ratings.labels) == 1 else 's'} {state}"]
+def _ratings_in(sample: Sample, numeric: bool) -> AnyArray:
+    return (~np.isnan(sample.rows)).sum(axis=1) if numeric else ratings_of(sample.rows)
+
+
+def _description(ratings: Ratings, sample: Sample, *, numeric: bool) -> dict[str, Any]:
+    kind = "label" if len(ratings.labels) == 1 else "labels"
+    parts = [f"{len(ratings.labels)} {kind} {'declared' if ratings.declared else 'seen (none declared)'}"]
     parts += ["design weights"] if ratings.weighted else []
     parts += ["units grouped by item"] if ratings.items is not None else []
     parts += ["units in strata"] if len(ratings.strata) > 1 else []
@@ -69,8 +73,8 @@ def _description(ratings: Ratings, sample: Sample) -> dict[str, Any]:
     note = f"read as {ratings.n_units} units by {ratings.codes.shape[1]} coders: transpose if rows are coders"
     return {
         "n_given": ratings.n_units,
-        "n_ratings": int(given.sum(axis=1) @ sample.counts),
-        "n_coders": int((ratings.codes >= 0).any(axis=0).sum()),
+        "n_ratings": int(sample.counts @ _ratings_in(sample, numeric)),
+        "n_coders": int(np.count_nonzero(ratings.codes.max(axis=0, initial=-1) >= 0)),
         "labels": ratings.labels,
         "design": "; ".join(parts),
         "notes": (note,) if wide else (),
@@ -82,12 +86,13 @@ def estimate_sample(
 ) -> Coefficient:
     """The coefficient over all rows of `sample`, every one of which is eligible."""
     totals = statistic.totals(sample.rows, sample.mass)
-    value = float(statistic.evaluate(totals)) if sample.n else math.nan
+    n = sample.n
+    value, observed, expected = statistic.describe(totals) if n else (math.nan, None, None)
     common: dict[str, Any] = {
         "name": form.name,
         "level": plan.confidence,
-        "n_units": sample.n,
-        "n_ignored": description["n_given"] - sample.n,
+        "n_units": n,
+        "n_ignored": description["n_given"] - n,
         "n_ratings": description["n_ratings"],
         "n_coders": description["n_coders"],
         "convention": f"{form.convention}; {description['design']}" if description["design"] else form.convention,
@@ -98,8 +103,8 @@ def estimate_sample(
         return Coefficient(
             value=None, se=None, low=None, high=None, undefined=reason, notes=description["notes"], **common
         )
-    se, blocks = standard_error(statistic, sample, totals, form)
-    bounds = _interval(statistic, sample, totals, value, se, blocks, form, plan)
+    se, blocks = (None, 0.0) if plan.method == "none" else standard_error(statistic, sample, totals, form)
+    bounds = _interval(statistic, sample, (value, expected), se, blocks, form, plan)
     reversed_note = (REVERSED,) if form.signed and value < 0 and bounds.high is not None and bounds.high < 0 else ()
     return Coefficient(
         value=value,
@@ -107,8 +112,8 @@ def estimate_sample(
         low=bounds.low,
         high=bounds.high,
         interval=bounds.method,
-        observed=statistic.observed(totals),
-        expected=statistic.expected(totals),
+        observed=observed,
+        expected=expected,
         draws=bounds.draws,
         undefined_draws=bounds.undefined,
         notes=(*description["notes"], *statistic.notes(totals), *bounds.notes, *reversed_note),
@@ -154,13 +159,13 @@ def _finite(size: FloatArray, population: FloatArray) -> FloatArray:
 def _interval(
     statistic: Statistic,
     sample: Sample,
-    totals: FloatArray,
-    value: float,
+    point: tuple[float, float | None],
     se: float | None,
     blocks: float,
     form: Form,
     plan: IntervalPlan,
 ) -> Bounds:
+    value = point[0]
     if plan.method == "none":
         return Bounds()
     if plan.method in ("percentile", "bca"):
@@ -168,7 +173,7 @@ def _interval(
     split = _split(statistic, sample)
     few = split is not None and min(split[:2]) < FEW
     if split is not None and (plan.method == "wilson" or (plan.method == "auto" and few)):
-        return _wilson(statistic, totals, value, split, form, plan.confidence)
+        return _wilson(*point, split, form, plan.confidence)
     if plan.method == "wilson":
         raise AgreementError(f"There is no Wilson interval for {form.name}.", "Use interval='analytic' or 'bca'.")
     if se is None:
@@ -207,21 +212,13 @@ def _split(statistic: Statistic, sample: Sample) -> tuple[float, float, float, f
     )
 
 
-def _wilson(
-    statistic: Statistic,
-    totals: FloatArray,
-    value: float,
-    split: Sequence[float],
-    form: Form,
-    confidence: float,
-) -> Bounds:
+def _wilson(value: float, chance: float | None, split: Sequence[float], form: Form, confidence: float) -> Bounds:
     """Wilson's (1927) interval for the share of units with a disagreement, carried over to the coefficient.
 
     What a disagreement costs, and chance, are held at their estimates; where nobody disagrees one costs 1 / (1 -
     chance).
     """
     apart, together, share, n = split
-    chance = statistic.expected(totals)
     cost = (1 - value) / share if share > 0 else 1 / (1 - chance if chance is not None else 1)
     low, high = wilson_bounds(share, n, confidence)
     ends = _clip(1 - cost * high, 1 - cost * low, form)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agreement._statistic import NO_PAIR, NO_VARIATION, Statistic, chunks, label_counts, ratio
+from agreement._statistic import NO_PAIR, NO_VARIATION, Statistic, chunks, label_counts, ratings_of, ratio
 from agreement._types import AnyArray, BoolArray, FloatArray
 
 _FLAT = 1e-13
@@ -77,7 +77,7 @@ class OrdinalAlpha(Statistic):
         self.width = q + q * q
 
     def eligible(self, rows: AnyArray) -> BoolArray:
-        return np.asarray((rows >= 0).sum(axis=1) >= 2)
+        return np.asarray(ratings_of(rows) >= 2)
 
     def features(self, rows: AnyArray) -> FloatArray:
         given = label_counts(rows, self.q)
@@ -89,19 +89,19 @@ class OrdinalAlpha(Statistic):
         return np.concatenate([given * paired[:, None], pairs.reshape(len(rows), -1)], axis=1)
 
     def totals(self, rows: AnyArray, mass: FloatArray) -> FloatArray:
+        """Coincidences as one product a chunk, without an array of features."""
         if mass.ndim > 1:
             return super().totals(rows, mass)
-        counts = np.zeros(self.q)
-        pairs = np.zeros(self.q * self.q)
-        m = (rows >= 0).sum(axis=1)
-        share = np.where(m >= 2, mass / np.maximum(m - 1, 1), 0.0)
-        for i in range(rows.shape[1]):
-            counts += np.bincount(rows[:, i] + 1, np.where(m >= 2, mass, 0.0), self.q + 1)[1:]
-            for j in range(rows.shape[1]):
-                both = (rows[:, i] >= 0) & (rows[:, j] >= 0)
-                if i != j:
-                    pairs += np.bincount(rows[both, i] * self.q + rows[both, j], share[both], self.q * self.q)
-        return np.concatenate([counts, pairs])
+        counts, pairs = np.zeros(self.q), np.zeros((self.q, self.q))
+        for part in chunks(len(rows), self.q + rows.shape[1]):
+            given = label_counts(rows[part], self.q)
+            m = given.sum(axis=1)
+            used = np.where(m >= 2, mass[part], 0.0)
+            counts += used @ given
+            share = (used / np.maximum(m - 1, 1))[:, None] * given
+            pairs += share.T @ given
+            pairs[np.arange(self.q), np.arange(self.q)] -= share.sum(axis=0)
+        return np.concatenate([counts, pairs.ravel()])
 
     def _sums(self, totals: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Ratings n, disagreement, and n^2 times the expected disagreement."""
@@ -145,15 +145,21 @@ class OrdinalAlpha(Statistic):
 
     def influence(self, rows: AnyArray, totals: FloatArray) -> FloatArray:
         slope, ranks, scale = self._slope(totals)
-        paired = self.eligible(rows)
-        by_label = np.append(slope, 0.0)[rows].sum(axis=1)
-        apart = _spread(np.append(ranks, np.nan)[rows])[3]
-        return np.where(paired, by_label + scale * apart, 0.0)
+        middle = ranks - ranks.mean()
+        parts = []
+        for part in chunks(len(rows), self.q + rows.shape[1]):
+            given = label_counts(rows[part], self.q)
+            m = given.sum(axis=1)
+            apart = 2 * (m * (given @ middle**2) - (given @ middle) ** 2) / np.maximum(m - 1, 1)
+            parts.append(np.where(m >= 2, given @ slope + scale * apart, 0.0))
+        return np.concatenate(parts)
 
     def disagrees(self, rows: AnyArray) -> tuple[BoolArray, BoolArray]:
-        paired = self.eligible(rows)
-        apart = rows.max(axis=1) > np.where(rows >= 0, rows, self.q).min(axis=1)
-        return apart & paired, ~apart & paired
+        if rows.dtype.kind == "f":
+            several, paired = (rows > 0).sum(axis=1) > 1, rows.sum(axis=1) >= 2
+        else:
+            several, paired = rows.max(axis=1) > np.where(rows >= 0, rows, self.q).min(axis=1), self.eligible(rows)
+        return several & paired, ~several & paired
 
     def why_undefined(self, totals: FloatArray) -> str:
         return NO_VARIATION if totals[: self.q].any() else NO_PAIR

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from agreement._statistic import NO_PAIR, NO_VARIATION, Statistic, label_counts, quadratic_form, ratio
+from agreement._statistic import NO_PAIR, NO_VARIATION, Statistic, label_counts, quadratic_form, ratings_of, ratio
 from agreement._types import AnyArray, BoolArray, FloatArray
+
+_ROUNDING = 1e-14
+
+
+def _shares(rows: AnyArray, v: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray, FloatArray]:
+    """Label counts, ratings m, [m >= 2], and the share of ordered pairs of ratings that disagree."""
+    given = label_counts(rows, len(v))
+    m = given.sum(axis=1)
+    paired = m >= 2
+    return given, m, paired, _disagreement_of(given, v) / np.where(paired, m * (m - 1), 1)
 
 
 def _disagreement_of(given: FloatArray, v: FloatArray) -> FloatArray:
@@ -24,7 +35,7 @@ class CodedStatistic(Statistic):
         self.q = len(v)
 
     def eligible(self, rows: AnyArray) -> BoolArray:
-        return np.asarray((rows >= 0).sum(axis=1) >= 2)
+        return np.asarray(ratings_of(rows) >= 2)
 
     def disagrees(self, rows: AnyArray) -> tuple[BoolArray, BoolArray]:
         given = label_counts(rows, self.q)
@@ -39,17 +50,15 @@ class PercentAgreement(CodedStatistic):
     width = 2
 
     def features(self, rows: AnyArray) -> FloatArray:
-        given = label_counts(rows, self.q)
-        m = given.sum(axis=1)
-        paired = m >= 2
-        share = _disagreement_of(given, self.v) / np.where(paired, m * (m - 1), 1)
+        _, _, paired, share = _shares(rows, self.v)
         return np.column_stack([paired.astype(np.float64), share])
 
     def evaluate(self, totals: AnyArray) -> AnyArray:
         return np.asarray(1 - ratio(totals[..., 1], totals[..., 0]))
 
-    def observed(self, totals: FloatArray) -> float | None:
-        return float(self.evaluate(totals))
+    def describe(self, totals: FloatArray) -> tuple[float, float | None, float | None]:
+        value = float(self.evaluate(totals))
+        return value, value, None
 
     def why_undefined(self, totals: FloatArray) -> str:
         return NO_PAIR
@@ -68,13 +77,10 @@ class MeanMargins(CodedStatistic):
         self.width = 3 + self.q
 
     def eligible(self, rows: AnyArray) -> BoolArray:
-        return np.asarray((rows >= 0).any(axis=1))
+        return np.asarray(ratings_of(rows) > 0)
 
     def features(self, rows: AnyArray) -> FloatArray:
-        given = label_counts(rows, self.q)
-        m = given.sum(axis=1)
-        paired = m >= 2
-        share = _disagreement_of(given, self.v) / np.where(paired, m * (m - 1), 1)
+        given, m, paired, share = _shares(rows, self.v)
         return np.column_stack([(m > 0).astype(np.float64), paired, share, given / np.maximum(m, 1)[:, None]])
 
     def _chance_disagreement(self, totals: AnyArray) -> AnyArray:
@@ -98,11 +104,8 @@ class MeanMargins(CodedStatistic):
             scale * (totals[..., 1] - ratio(totals[..., 2], self._chance_disagreement(totals))) / totals[..., 0]
         )
 
-    def observed(self, totals: FloatArray) -> float | None:
-        return 1 - float(ratio(totals[2], totals[1]))
-
-    def expected(self, totals: FloatArray) -> float | None:
-        return 1 - float(self._chance_disagreement(totals))
+    def describe(self, totals: FloatArray) -> tuple[float, float | None, float | None]:
+        return _described(ratio(totals[2], totals[1]), self._chance_disagreement(totals))
 
     def why_undefined(self, totals: FloatArray) -> str:
         return NO_PAIR if totals[1] == 0 else NO_VARIATION
@@ -153,12 +156,9 @@ class PooledMargins(CodedStatistic):
         factor = ratio(n - 1, n) if self.small_sample else 1
         return np.asarray(1 - factor * ratio(apart, expected))
 
-    def observed(self, totals: FloatArray) -> float | None:
-        return 1 - float(self._parts(totals)[0])
-
-    def expected(self, totals: FloatArray) -> float | None:
-        _, expected, n = self._parts(totals)
-        return 1 - float(expected * (n / (n - 1) if self.small_sample else 1))
+    def describe(self, totals: FloatArray) -> tuple[float, float | None, float | None]:
+        apart, expected, n = self._parts(totals)
+        return _described(apart, expected * (n / (n - 1) if self.small_sample else 1))
 
     def why_undefined(self, totals: FloatArray) -> str:
         return NO_PAIR if totals[0] == 0 else NO_VARIATION
@@ -177,13 +177,10 @@ class Conger(CodedStatistic):
         self.width = 3 + coders * self.q
 
     def eligible(self, rows: AnyArray) -> BoolArray:
-        return np.asarray((rows >= 0).any(axis=1))
+        return np.asarray(ratings_of(rows) > 0)
 
     def features(self, rows: AnyArray) -> FloatArray:
-        given = label_counts(rows, self.q)
-        m = given.sum(axis=1)
-        paired = m >= 2
-        share = _disagreement_of(given, self.v) / np.where(paired, m * (m - 1), 1)
+        _, m, paired, share = _shares(rows, self.v)
         marks = (rows[:, :, None] == np.arange(self.q)).reshape(len(rows), -1)
         return np.column_stack([(m > 0).astype(np.float64), paired, share, marks])
 
@@ -195,12 +192,12 @@ class Conger(CodedStatistic):
         shares = np.where(some, given / np.where(some, n, 1), 0)
         total = shares.sum(axis=-2)
         own = quadratic_form(shares, self.v, shares).sum(axis=-1)
-        return np.asarray(ratio(quadratic_form(total, self.v, total) - own, present * (present - 1)))
+        chance = ratio(quadratic_form(total, self.v, total) - own, present * (present - 1))
+        # A difference of two sums: zero up to rounding where all coders use one label.
+        return np.asarray(np.where(np.abs(chance) < _ROUNDING, 0, chance))
 
     def evaluate(self, totals: AnyArray) -> AnyArray:
-        chance = self._chance_disagreement(totals)
-        none = np.abs(chance) < 1e-14  # a difference of two sums: zero up to rounding where all coders use one label
-        return np.asarray(1 - ratio(ratio(totals[..., 2], totals[..., 1]), np.where(none, 0, chance)))
+        return np.asarray(1 - ratio(ratio(totals[..., 2], totals[..., 1]), self._chance_disagreement(totals)))
 
     def smooth(self, totals: AnyArray, at: FloatArray) -> AnyArray:
         scale = at[0] / at[1]
@@ -208,11 +205,8 @@ class Conger(CodedStatistic):
             scale * (totals[..., 1] - ratio(totals[..., 2], self._chance_disagreement(totals))) / totals[..., 0]
         )
 
-    def observed(self, totals: FloatArray) -> float | None:
-        return 1 - float(ratio(totals[2], totals[1]))
-
-    def expected(self, totals: FloatArray) -> float | None:
-        return 1 - float(self._chance_disagreement(totals))
+    def describe(self, totals: FloatArray) -> tuple[float, float | None, float | None]:
+        return _described(ratio(totals[2], totals[1]), self._chance_disagreement(totals))
 
     def why_undefined(self, totals: FloatArray) -> str:
         return NO_PAIR if totals[1] == 0 else NO_VARIATION
@@ -251,6 +245,15 @@ class CoderPairs(CodedStatistic):
         parts = [self._pair_features(rows[:, first], rows[:, second]) for first, second in self.pairs]
         return np.asarray(sum(parts)) if self.pooled else np.concatenate(parts, axis=1)
 
+    def totals(self, rows: AnyArray, mass: FloatArray) -> FloatArray:
+        """From the table of one pair of coders, without an array of features."""
+        if mass.ndim > 1 or len(self.pairs) > 1:
+            return super().totals(rows, mass)
+        first, second = rows[:, self.pairs[0][0]], rows[:, self.pairs[0][1]]
+        table = np.bincount(first * self.q + second, mass, self.q * self.q).reshape(self.q, self.q)
+        n, apart = table.sum(), (table * self.v).sum()
+        return np.concatenate([[n, apart], table.sum(axis=1), table.sum(axis=0)])
+
     def _parts(self, totals: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Observed and expected disagreement by table, (..., K)."""
         table = totals.reshape(*totals.shape[:-1], self.tables, 2 + 2 * self.q)
@@ -270,11 +273,11 @@ class CoderPairs(CodedStatistic):
         """Tables undefined at the estimate stay out of its derivative."""
         return np.asarray(self.by_pair(totals)[..., ~np.isnan(self.by_pair(at))].mean(axis=-1))
 
-    def observed(self, totals: FloatArray) -> float | None:
-        return 1 - float(_mean_defined(self._parts(totals)[0]))
-
-    def expected(self, totals: FloatArray) -> float | None:
-        return 1 - float(_mean_defined(self._parts(totals)[1]))
+    def describe(self, totals: FloatArray) -> tuple[float, float | None, float | None]:
+        apart, expected = self._parts(totals)
+        if self.tables == 1:
+            return _described(apart[0], expected[0])
+        return float(self.evaluate(totals)), 1 - float(_mean_defined(apart)), 1 - float(_mean_defined(expected))
 
     def disagrees(self, rows: AnyArray) -> tuple[BoolArray, BoolArray]:
         apart = np.zeros(len(rows), np.bool_)
@@ -287,10 +290,18 @@ class CoderPairs(CodedStatistic):
         return NO_PAIR if not n.any() else NO_VARIATION
 
     def notes(self, totals: FloatArray) -> tuple[str, ...]:
-        lost = int(np.isnan(self.by_pair(totals)).sum())
+        lost = int(np.isnan(self.by_pair(totals)).sum()) if self.tables > 1 else 0
         return (f"undefined for {lost} of {self.tables} coder pairs, which are left out",) if lost else ()
 
 
+def _described(apart: Any, expected: Any) -> tuple[float, float, float]:
+    """The coefficient, observed and expected agreement, from two disagreements."""
+    apart, expected = float(apart), float(expected)
+    return (1 - apart / expected if expected else math.nan), 1 - apart, 1 - expected
+
+
 def _mean_defined(values: AnyArray) -> AnyArray:
+    if values.shape[-1] == 1:
+        return values[..., 0]
     defined = ~np.isnan(values)
     return np.asarray(ratio(np.where(defined, values, 0).sum(axis=-1), defined.sum(axis=-1)))

@@ -11,8 +11,9 @@ import numpy as np
 from agreement._read import Columns, read_columns
 from agreement._sample import Sample
 from agreement._types import BoolArray, FloatArray, IntArray
+from agreement._units import population_sizes, unit_codes, unit_weights
 from agreement.errors import AgreementError
-from agreement.ratings import Ratings, population_sizes, unit_codes, unit_weights
+from agreement.ratings import Ratings
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,7 +19,8 @@ class Options(TypedDict, total=False):
     """Options of every coefficient.
 
     interval: "auto" (analytic; Wilson where fewer than five units agree or disagree), "analytic", "wilson",
-    "percentile" or "bca" (bootstrap over units, or over items where given), "none".
+    "percentile" or "bca" (bootstrap over units, or over items where given), "none" (the value alone, no standard
+    error).
     confidence: level of the interval, 0.95. draws, seed: of the bootstrap, 2000 and 0.
     unit_weights, items, strata, population: see `read_ratings`.
     """
@@ -32,6 +33,9 @@ class Options(TypedDict, total=False):
     items: Sequence[Hashable] | AnyArray | None
     strata: Sequence[Hashable] | AnyArray | None
     population: int | Mapping[Hashable, int] | None
+
+
+_KNOWN = frozenset(Options.__annotations__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +55,9 @@ def split_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], IntervalP
     """What belongs to the units, and the interval's plan; raises TypeError on an unknown option, AgreementError on a
     bad value.
     """
-    unknown = set(options) - set(Options.__annotations__)
-    if unknown:
-        raise TypeError(
-            f"unexpected keyword argument {sorted(unknown)[0]!r}; options are {sorted(Options.__annotations__)}"
-        )
+    if not options.keys() <= _KNOWN:
+        unknown = sorted(options.keys() - _KNOWN)
+        raise TypeError(f"unexpected keyword argument {unknown[0]!r}; options are {sorted(_KNOWN)}")
     plan = IntervalPlan(
         options.get("interval", "auto"),
         options.get("confidence", 0.95),

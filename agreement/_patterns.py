@@ -17,6 +17,7 @@ from agreement._types import AnyArray, ColumnArrays, IntArray
 _DENSE = 1 << 16
 """Up to this many possible patterns are counted in a table; beyond, keys are sorted."""
 _CHUNK = 1 << 15
+_SHORT = 1 << 12
 _KEY_LIMIT = 1 << 62
 
 
@@ -77,6 +78,8 @@ def _whole_span(columns: ColumnArrays) -> tuple[int, int] | None:
     arrays = [columns] if isinstance(columns, np.ndarray) else columns
     if not arrays[0].size:
         return None
+    if len(arrays) > 1 and len(arrays[0]) < _SHORT:
+        arrays = [np.concatenate(arrays)]
     ends = [_ends(array) for array in arrays]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     if not (np.isfinite(low) and np.isfinite(high) and low == np.floor(low) and high - low < _DENSE):

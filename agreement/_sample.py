@@ -6,16 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agreement._patterns import group_patterns
 from agreement._statistic import Statistic, chunks
 from agreement._types import AnyArray, FloatArray, IntArray
 from agreement.errors import AgreementError
 from agreement.ratings import Ratings
 
+_MOST_KEYS = 1 << 16
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """rows: (G, R). counts: (G,) units with the row; weight: (G,) of one unit; stratum: (G,).
+    """rows: (G, R), or (G, q) label counts. counts: (G,) units with the row; weight: (G,) of one unit; stratum: (G,).
 
     items, unit_row: (n,) item and row of each unit, or None where each unit is its own item.
     """
@@ -48,13 +49,32 @@ class Blocks:
 
 
 def sample_of(statistic: Statistic, ratings: Ratings) -> Sample:
-    """The rows of `ratings` that the statistic can use."""
+    """The rows that the statistic can use: numbers, codes, or label counts where coders are exchangeable."""
+    if statistic.exchangeable and not statistic.numeric:
+        counted = _label_count_sample(statistic, ratings)
+        if counted is not None:
+            return counted
     usable = statistic.eligible(ratings.values if statistic.numeric else ratings.codes)
     kept = ratings if usable.all() else ratings.where(usable)
     rows = kept.values if statistic.numeric else kept.codes
     counts = kept.counts.astype(np.float64)
     strata = len(kept.strata)
     return Sample(rows, counts, kept.weight, kept.stratum, strata, kept.population, kept.items, kept.unit_pattern)
+
+
+def _label_count_sample(statistic: Statistic, ratings: Ratings) -> Sample | None:
+    """Patterns that differ only in who gave which label, as one; None where too many are possible or units differ."""
+    width, q = ratings.codes.shape[1], statistic.q
+    if (width + 1) ** q > _MOST_KEYS or ratings.weighted or ratings.items is not None or len(ratings.strata) > 1:
+        return None
+    powers = np.append((width + 1) ** np.arange(q), 0)
+    keys = powers[ratings.codes].sum(axis=1)
+    tally = np.bincount(keys, ratings.counts, (width + 1) ** q).astype(np.float64)
+    keys = np.flatnonzero(tally)
+    given = (keys[:, None] // powers[:-1] % (width + 1)).astype(np.float64)
+    usable = statistic.eligible(given)
+    ones, zeros = np.ones(np.count_nonzero(usable)), np.zeros(np.count_nonzero(usable), np.int64)
+    return Sample(given[usable], tally[keys[usable]], ones, zeros, 1, ratings.population)
 
 
 def block_influence(
@@ -69,14 +89,12 @@ def block_influence(
 
 
 def blocks_of(statistic: Statistic, sample: Sample) -> Blocks:
-    """Blocks for resampling; units that differ only in who gave which label fall together where it does not matter."""
+    """Blocks for resampling: rows, or items with the features of their units added up."""
     if sample.items is not None and sample.unit_row is not None:
         item, stratum = _items(sample.items, sample.stratum[sample.unit_row])
         parts = np.zeros((len(stratum), statistic.width))
         np.add.at(parts, item, _weighted(statistic, sample)[sample.unit_row])
         return Blocks(parts, np.ones(len(stratum), np.int64), stratum)
-    if statistic.exchangeable and not statistic.numeric:
-        sample = _collapse(sample)
     return Blocks(_weighted(statistic, sample), sample.counts.astype(np.int64), sample.stratum)
 
 
@@ -94,11 +112,3 @@ def _items(items: IntArray, by_unit: IntArray) -> tuple[IntArray, IntArray]:
             "An item has units in two strata.", "Strata must hold whole items, or leave one of the two out."
         )
     return item, stratum
-
-
-def _collapse(sample: Sample) -> Sample:
-    weights, weight_code = np.unique(sample.weight, return_inverse=True)
-    keys = np.column_stack([np.sort(sample.rows, axis=1), weight_code, sample.stratum])
-    found, member = group_patterns(keys)
-    counts = np.bincount(member, sample.counts, len(found.counts)).astype(np.float64)
-    return Sample(found.codes[:, :-2], counts, weights[found.codes[:, -2]], found.codes[:, -1], sample.n_strata)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agreement._statistic import NO_PAIR, Statistic, ratio
+from agreement._statistic import NO_PAIR, Statistic, label_counts, ratings_of, ratio
 from agreement._types import AnyArray, BoolArray, FloatArray
 
 
@@ -15,24 +15,28 @@ class SpecificAgreement(Statistic):
 
     width = 3
 
-    def __init__(self, code: int) -> None:
+    def __init__(self, code: int, q: int) -> None:
         self.code = code
+        self.q = q
+
+    def _hits(self, rows: AnyArray) -> tuple[FloatArray, FloatArray]:
+        """Ratings of each unit, and how many of them are the label."""
+        given = label_counts(rows, self.q)
+        return given.sum(axis=1), given[:, self.code]
 
     def eligible(self, rows: AnyArray) -> BoolArray:
-        return np.asarray((rows >= 0).sum(axis=1) >= 2)
+        return np.asarray(ratings_of(rows) >= 2)
 
     def features(self, rows: AnyArray) -> FloatArray:
-        m = (rows >= 0).sum(axis=1)
-        hits = (rows == self.code).sum(axis=1)
+        m, hits = self._hits(rows)
         paired = m >= 2
-        return np.column_stack([hits * (m - 1) * paired, hits * (hits - 1) * paired, paired]).astype(np.float64)
+        return np.column_stack([hits * (m - 1) * paired, hits * (hits - 1) * paired, paired])
 
     def evaluate(self, totals: AnyArray) -> AnyArray:
         return np.asarray(ratio(totals[..., 1], totals[..., 0]))
 
     def disagrees(self, rows: AnyArray) -> tuple[BoolArray, BoolArray]:
-        m = (rows >= 0).sum(axis=1)
-        hits = (rows == self.code).sum(axis=1)
+        m, hits = self._hits(rows)
         return (hits > 0) & (hits < m) & (m >= 2), (hits == m) & (m >= 2)
 
     def why_undefined(self, totals: FloatArray) -> str:

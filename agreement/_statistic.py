@@ -20,11 +20,15 @@ _STEP = 1e-30
 
 
 class Statistic(ABC):
-    """One coefficient. `rows` is (G, R): codes with -1 for missing, or numbers with NaN if `numeric`."""
+    """One coefficient. `rows` is (G, R): codes with -1 for missing, or numbers with NaN if `numeric`.
+
+    If `exchangeable` (it does not matter which coder gave which rating), `rows` may also be (G, q) counts of labels,
+    as floats.
+    """
 
     numeric = False
     exchangeable = True
-    """Whether it does not matter which coder gave which rating."""
+    q = 0
     width: int
     """Number of features F."""
 
@@ -46,13 +50,9 @@ class Statistic(ABC):
         """
         return self.evaluate(totals)
 
-    def observed(self, totals: FloatArray) -> float | None:
-        """Observed agreement, where there is such a thing."""
-        return None
-
-    def expected(self, totals: FloatArray) -> float | None:
-        """Agreement expected by chance, where there is such a thing."""
-        return None
+    def describe(self, totals: FloatArray) -> tuple[float, float | None, float | None]:
+        """The coefficient, observed agreement and that expected by chance, the last two where there is such a thing."""
+        return float(self.evaluate(totals)), None, None
 
     def disagrees(self, rows: AnyArray) -> tuple[BoolArray, BoolArray] | None:
         """(G,) rows with any disagreement, and (G,) rows with full agreement, where that has a meaning."""
@@ -76,8 +76,7 @@ class Statistic(ABC):
     def gradient(self, totals: FloatArray) -> FloatArray:
         """(F,) derivative of `smooth` by complex step (Squire and Trapp 1998): exact to rounding."""
         shifted = totals + 1j * _STEP * np.eye(self.width)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(np.imag(self.smooth(shifted, totals)) / _STEP)
+        return np.asarray(np.imag(self.smooth(shifted, totals)) / _STEP)
 
     def influence(self, rows: AnyArray, totals: FloatArray) -> FloatArray:
         """(G,) derivative of the coefficient by the mass of one unit with that row."""
@@ -96,16 +95,22 @@ def chunks(rows: int, width: int, cells: int = _CHUNK) -> Iterator[slice]:
 
 
 def label_counts(codes: AnyArray, q: int) -> FloatArray:
-    """(G, q) number of coders who gave each label."""
+    """(G, q) number of coders who gave each label; rows that are counts already stay as they are."""
+    if codes.dtype.kind == "f":
+        return codes
     size = len(codes) * (q + 1)
     cells = (codes + 1) + np.arange(len(codes))[:, None] * (q + 1)
     return np.bincount(cells.ravel(), minlength=size).reshape(len(codes), q + 1)[:, 1:].astype(np.float64)
 
 
+def ratings_of(rows: AnyArray) -> AnyArray:
+    """(G,) ratings of a unit, from codes or from label counts."""
+    return np.asarray(rows.sum(axis=1) if rows.dtype.kind == "f" else (rows >= 0).sum(axis=1))
+
+
 def ratio(top: AnyArray, bottom: AnyArray) -> Any:
-    """top / bottom, NaN where bottom is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(bottom != 0, top / np.where(bottom != 0, bottom, 1), np.nan)
+    """top / bottom, NaN where bottom is 0. Division warnings are the caller's to silence (`estimate` does)."""
+    return np.where(bottom != 0, np.divide(top, bottom), np.nan)
 
 
 def quadratic_form(left: AnyArray, matrix: FloatArray, right: AnyArray) -> Any:

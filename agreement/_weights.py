@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -36,7 +37,7 @@ def disagreement(
         raise AgreementError(f"weights={weights!r} is unknown.", f"Use one of {', '.join(NAMES)}, or a matrix.")
     q = len(labels)
     if weights == "nominal":
-        return 1 - np.eye(q), "nominal weights"
+        return _nominal(q), "nominal weights"
     if not ordered and q > 2:
         raise AgreementError(
             f"{weights} weights need the labels in order, and the order of text labels is not known.",
@@ -46,6 +47,13 @@ def disagreement(
         steps = np.abs(np.subtract.outer(np.arange(q), np.arange(q)))
         return steps * (steps + 1) / max(q * (q - 1), 1), "ordinal weights"
     return _scaled(weights, labels, distance, default)
+
+
+@lru_cache(maxsize=32)
+def _nominal(q: int) -> FloatArray:
+    v = 1 - np.eye(q)
+    v.setflags(write=False)
+    return v
 
 
 def _scaled(

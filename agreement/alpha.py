@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, Literal, Unpack
 
+import numpy as np
+
 from agreement._estimate import Form, estimate, estimate_sample
 from agreement._metric import IntervalAlpha, OrdinalAlpha
 from agreement._nominal import PooledMargins
@@ -87,4 +89,5 @@ def _interval_alpha(
 def _from_numbers(numbers: Numbers, form: Form, plan: IntervalPlan) -> Coefficient:
     statistic = IntervalAlpha(numbers.centre)
     sample = numbers.sample(statistic.eligible(numbers.values))
-    return estimate_sample(statistic, sample, form, plan, numbers.description(sample))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return estimate_sample(statistic, sample, form, plan, numbers.description(sample))

@@ -47,4 +47,7 @@ def specific_agreement(
     units, plan = split_options(options)
     table = read_ratings(ratings, labels=labels, **units)
     form = Form("specific agreement", "ordered pairs of ratings pooled over units", bounds=(0.0, 1.0), signed=False)
-    return {label: estimate(SpecificAgreement(code), table, form, plan) for code, label in enumerate(table.labels)}
+    return {
+        label: estimate(SpecificAgreement(code, len(table.labels)), table, form, plan)
+        for code, label in enumerate(table.labels)
+    }
