@@ -1,0 +1,37 @@
+"""The options and arguments that commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def study_argument(command: Command) -> Command:
+    """The study file that a command works on."""
+    return click.argument("study", metavar="STUDY.db", type=click.Path(dir_okay=False, path_type=Path))(command)
+
+
+def json_option(command: Command) -> Command:
+    """Results for machines: one JSON document on stdout."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document for machines.")(command)
+
+
+def seed_option(command: Command) -> Command:
+    """The seed of a random draw; the same seed gives the same draw on any machine."""
+    text = "Seed of the draw: the same seed draws the same on any machine."
+    return click.option("--seed", default="1", show_default=True, metavar="TEXT", help=text)(command)
+
+
+def names(value: str) -> tuple[str, ...]:
+    """The names of a comma-separated list, in order, each once."""
+    return tuple(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))
+
+
+def example(*lines: str) -> str:
+    """The examples at the end of a command's help."""
+    return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)

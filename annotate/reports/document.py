@@ -1,0 +1,116 @@
+"""A report as blocks that point into results.json, so that terminal, Markdown and HTML show one and the same number.
+
+A number is never written into a sentence: a `Ref` says where in the results it stands and how it is printed. What a
+study brought along (names of models, labels, strata) is a `Name`, so that a writer can escape it and a reader of the
+HTML can tell a digit of a name from a digit of a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["count", "share", "change", "percent", "decimal", "text", "rank"]
+
+UNDEFINED = "undefined"
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A value of results.json: ``path`` is a JSON pointer (RFC 6901), ``kind`` how it is printed."""
+
+    path: str
+    kind: Kind = "share"
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name that came with the study: shown as it is, made safe by the writer."""
+
+    text: str
+
+
+Inline = str | Ref | Name
+Line = tuple[Inline, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    level: int
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells under a header; the columns numbered in ``right`` are right-aligned."""
+
+    title: Line
+    header: tuple[Line, ...]
+    rows: tuple[tuple[Line, ...], ...]
+    right: tuple[int, ...] = ()
+    note: Line = ()
+
+
+Block = Heading | Paragraph | Bullets | Table
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The blocks of a report and the results that they point into."""
+
+    blocks: tuple[Block, ...]
+    results: Mapping[str, Any]
+
+    def text(self, inline: Inline) -> str:
+        """What an inline shows, before a writer makes it safe."""
+        if isinstance(inline, Ref):
+            return format_value(resolve(self.results, inline.path), inline.kind)
+        return inline.text if isinstance(inline, Name) else inline
+
+    def line(self, line: Line) -> str:
+        """A whole line as plain text."""
+        return "".join(self.text(inline) for inline in line)
+
+
+def pointer(*parts: str | int) -> str:
+    """The JSON pointer through ``parts``."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def resolve(value: Any, path: str) -> Any:
+    """The value at a JSON pointer; raises KeyError with the pointer where there is none."""
+    for part in path.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        try:
+            value = value[int(key)] if isinstance(value, Sequence) else value[key]
+        except (LookupError, ValueError, TypeError):
+            raise KeyError(path) from None
+    return value
+
+
+def format_value(value: Any, kind: Kind) -> str:
+    """Print one value of the results; an undefined one says so."""
+    if value is None:
+        return UNDEFINED
+    if kind == "text":
+        return str(value)
+    if kind == "count":
+        return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+    if kind == "percent":
+        return f"{100 * value:.1f} %"
+    if kind == "rank":
+        return f"{value:g}"
+    if kind == "change":
+        return f"{value:+.3f}"
+    return f"{value:.2f}" if kind == "decimal" else f"{value:.3f}"

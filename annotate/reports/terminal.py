@@ -1,0 +1,76 @@
+"""Draw a document in the terminal, as styled text that never reads study text as styling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from annotate.console import out, visible
+from annotate.reports.document import Block, Bullets, Document, Heading, Inline, Line, Name, Paragraph, Table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+
+def show(document: Document) -> None:
+    """Print every block to stdout."""
+    console = out()
+    for block in document.blocks:
+        console.print(_renderable(document, block))
+
+
+def _renderable(document: Document, block: Block) -> RenderableType:
+    if isinstance(block, Heading):
+        text = _text(document, block.line)
+        text.stylize("bold underline" if block.level == 1 else "bold")
+        return text if block.level == 1 else _before(text)
+    if isinstance(block, Paragraph):
+        return _text(document, block.line)
+    if isinstance(block, Bullets):
+        return _bullets(document, block)
+    return _table(document, block)
+
+
+def _before(text: Text) -> RenderableType:
+    from rich.padding import Padding
+
+    return Padding(text, (1, 0, 0, 0))
+
+
+def _text(document: Document, line: Line) -> Text:
+    from rich.text import Text
+
+    return Text.assemble(*(_piece(document, inline) for inline in line))
+
+
+def _piece(document: Document, inline: Inline) -> tuple[str, str]:
+    text = visible(document.text(inline))
+    return (" ".join(text.split()), "bold") if isinstance(inline, Name) else (text, "")
+
+
+def _bullets(document: Document, block: Bullets) -> RenderableType:
+    from rich.table import Table as Grid
+
+    grid = Grid.grid(padding=(0, 1))
+    grid.add_column(width=1)
+    grid.add_column(overflow="fold")
+    for line in block.lines:
+        grid.add_row("•", _text(document, line))
+    return grid
+
+
+def _table(document: Document, block: Table) -> RenderableType:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Group
+    from rich.table import Table as Grid
+
+    title = _text(document, block.title) if block.title else None
+    if title:
+        title.stylize("bold")
+    grid = Grid(title=title, box=SIMPLE_HEAD, title_justify="left", pad_edge=False, title_style="")
+    for index, head in enumerate(block.header):
+        justify = "right" if index in block.right else "left"
+        grid.add_column(_text(document, head), justify=justify, overflow="fold")  # type: ignore[arg-type]
+    for row in block.rows:
+        grid.add_row(*(_text(document, cell) for cell in row))
+    return Group(grid, _text(document, block.note)) if block.note else grid
