@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from annotate.importers.base import Request, Rows
+from annotate.importers.each import each_record
 from annotate.importers.fit import Unfit
-from annotate.importers.json_records import loads, stream_array
+from annotate.importers.json_records import loads, read_array
 from annotate.importers.records import ReadOptions, Record, read_records
 from annotate.importers.sources import SourceError, head, open_text
 from annotate.importers.tally import Tally
@@ -80,24 +82,21 @@ def _holds_items(path: Path) -> bool:
 
 
 def _items(tally: Tally, strata: dict[str, tuple[str, str]]) -> Rows:
-    for row, value in _elements(tally.paths[0]):
-        tally.count(0)
-        try:
-            item = _item(row, value)
-        except Unfit as unfit:
-            yield tally.reject(0, row, str(unfit))
-            continue
-        if item.key in strata:
-            yield tally.reject(0, row, f"question_id {item.key!r} is there twice")
-            continue
-        strata[item.key] = (item.strata["category"], item.strata["subcategory"])
-        yield item
+    yield from each_record(_elements(tally.paths[0]), tally, 0, partial(_new_item, strata))
 
 
-def _elements(path: Path) -> Iterator[tuple[int, object]]:
+def _new_item(strata: dict[str, tuple[str, str]], record: Record) -> Iterator[ImportRow]:
+    item = _item(record.row, record.data)
+    if item.key in strata:
+        raise Unfit(f"question_id {item.key!r} is there twice")
+    strata[item.key] = (item.strata["category"], item.strata["subcategory"])
+    yield item
+
+
+def _elements(path: Path) -> Iterator[Record | Reject]:
     """The items of a plain array, or of an object that holds one."""
     if head(path, 4096).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
-        yield from stream_array(path)
+        yield from read_array(path, ReadOptions())
         return
     with open_text(path) as text:
         try:
@@ -109,12 +108,11 @@ def _elements(path: Path) -> Iterator[tuple[int, object]]:
     )
     if found is None:
         raise SourceError(f"{path}: no list of items in it.", "Expected the items of EHQ-3000 as a JSON array.")
-    yield from enumerate(found, start=1)
+    for number, item in enumerate(found, start=1):
+        yield Record(number, item) if isinstance(item, dict) else Reject(path.name, number, "no JSON object")
 
 
-def _item(row: int, value: object) -> ItemRow:
-    if not isinstance(value, dict):
-        raise Unfit(f"a JSON object was expected, not {type(value).__name__}")
+def _item(row: int, value: Mapping[str, Any]) -> ItemRow:
     gold = [_text(value, "correct_answer"), *(value.get("acceptable_answers") or [])]
     return ItemRow(
         key=_text(value, "question_id"),
@@ -150,21 +148,18 @@ def _text(value: Mapping[str, Any], key: str) -> str:
 
 
 def _records(tally: Tally, source: int, strata: Mapping[str, tuple[str, str]]) -> Rows:
+    yield from each_record(_without_header(tally, source), tally, source, partial(_record, source, strata))
+
+
+def _without_header(tally: Tally, source: int) -> Iterator[Record | Reject]:
     for found in read_records(tally.paths[source], ReadOptions(kind="jsonl")):
         if isinstance(found, Record) and _HEADER in found.data:
             tally.notes.append(f"{tally.names[source]}: line {found.row} is the header of a checkpoint, not a record")
-            continue
-        tally.count(source)
-        if isinstance(found, Reject):
-            yield tally.reject(source, found.row, found.reason)
-            continue
-        try:
-            yield from list(_record(found, source, strata))
-        except Unfit as unfit:
-            yield tally.reject(source, found.row, str(unfit))
+        else:
+            yield found
 
 
-def _record(record: Record, source: int, strata: Mapping[str, tuple[str, str]]) -> Iterator[ImportRow]:
+def _record(source: int, strata: Mapping[str, tuple[str, str]], record: Record) -> Iterator[ImportRow]:
     data: Mapping[str, Any] = record.data
     item, model = _text(data, "question_id"), _text(data, "model")
     _check_scope(data, item, strata)

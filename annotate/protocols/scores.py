@@ -108,9 +108,8 @@ OPTIONS: Mapping[str, Mapping[str, Reader]] = {
     "nas": _SEARCH,
     "kis": _SEARCH,
     "wikiprofile": {
-        "tau": _share,
-        "treatment": _one_of("a", "b", "c"),
-        "partial_value": _share,
+        "threshold": _share,
+        "treatment": _one_of("fact", "pair", "partial"),
         **dict.fromkeys(("correct", "incorrect", "partially", "other"), _label),
     },
     "rate": {"labels": _labels, "by": _texts},

@@ -60,7 +60,7 @@ class Mapper:
         question = as_text(get("question", record)) or ""
         context = values.text_or_none(get("context", record))
         key = self._key(record, question, context)
-        place = {
+        place: dict[str, Any] = {
             "item": key,
             "model": strip(get("model", record)) or "",
             "condition": strip(get("condition", record)) or "",

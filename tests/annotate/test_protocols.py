@@ -151,7 +151,7 @@ def test_a_mistake_is_named_with_its_line_and_a_remedy(
         ('[[score]]\nname = "s"\nkind = "rates"\nlabels = ["YES"]', "no score of the kind 'rates'"),
         ('[[score]]\nname = "s"\nkind = "rate"', "needs 'labels'"),
         ('[[score]]\nname = "s"\nkind = "mean"\nvalues = { YES = 1 }', "NO has no value"),
-        ('[[score]]\nname = "s"\nkind = "rate"\nlabels = ["YES"]\ntau = 0.5', "unknown key 'tau'"),
+        ('[[score]]\nname = "s"\nkind = "rate"\nlabels = ["YES"]\nthreshold = 0.5', "unknown key 'threshold'"),
         ('[[filter]]\nfeild = "choice_is_key"', "unknown key 'feild'"),
     ],
 )
