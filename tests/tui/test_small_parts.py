@@ -1,0 +1,100 @@
+"""Active time, line editing, heights of panels, differences, places found: expected values by hand."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tui.activity import Activity
+from tui.differences import differences
+from tui.document import Span, Writer, cut, places, plain
+from tui.layout import Need, share
+from tui.lineedit import LIMIT, Line, edit
+from tui.safetext import safe
+
+
+def test_active_time_caps_each_gap_at_a_minute():
+    clock = Activity()
+    clock.begin(words=20, now=100.0)
+    for at in (102.0, 105.5, 605.5, 606.0):  # 2 + 3.5 + 60 (of 500) + .5
+        clock.touch(at)
+    assert clock.take(606.0) == 66_000
+    assert clock.take(607.0) == 1_000  # what was given out is not given out again
+
+
+def test_a_long_text_may_be_read_for_longer():
+    clock = Activity()
+    clock.begin(words=900, now=0.0)  # six minutes at 150 words a minute
+    assert clock.take(1000.0) == 360_000
+
+
+@pytest.mark.parametrize(
+    ("keys", "text", "cursor"),
+    [
+        ([("h", "h"), ("i", "i")], "hi", 2),
+        ([("a", "A"), ("backspace", None)], "", 0),
+        ([("a", "a"), ("b", "b"), ("left", None), ("x", "x")], "axb", 2),
+        ([("a", "a"), ("b", "b"), ("home", None), ("delete", None)], "b", 0),
+        ([("a", "a"), ("space", " "), ("b", "b"), ("ctrl+w", None)], "a ", 2),
+        ([("a", "a"), ("b", "b"), ("left", None), ("ctrl+k", None)], "a", 1),
+        ([("a", "a"), ("b", "b"), ("left", None), ("ctrl+u", None)], "b", 0),
+        ([("日", "日"), ("backspace", None), ("left", None), ("end", None)], "", 0),
+    ],
+)
+def test_line_editing(keys, text, cursor):
+    line = Line()
+    for key, character in keys:
+        line = edit(line, key, character) or line
+    assert (line.text, line.cursor) == (text, cursor)
+
+
+def test_a_line_has_a_limit_and_control_keys_are_no_text():
+    assert len(Line("x" * LIMIT, LIMIT).insert("more").text) == LIMIT
+    assert edit(Line(), "f3", None) is None
+    assert edit(Line(), "ctrl+g", "\x07") is None
+
+
+NEEDS = st.lists(st.builds(Need, st.integers(0, 60), st.booleans(), st.booleans()), min_size=1, max_size=6)
+
+
+@given(NEEDS, st.integers(0, 80))
+def test_heights_fit_and_waste_nothing(needs, height):
+    given_lines = share(needs, height)
+    assert all(lines >= 1 for lines in given_lines)
+    assert sum(given_lines) <= max(height, len(needs))
+    assert all(lines <= max(need.lines, 1) for lines, need in zip(given_lines, needs, strict=True))
+    if sum(given_lines) < height:
+        assert all(lines >= need.lines for lines, need in zip(given_lines, needs, strict=True))
+
+
+def test_the_response_comes_first():
+    context, response, gold = Need(100), Need(30, judged=True), Need(1)
+    assert share([context, response, gold], 21) == [7, 13, 1]  # one each; 12 of the other 18 to the response
+    assert share([Need(100, used=True), Need(30, judged=True), Need(1)], 21) == [10, 10, 1]
+
+
+def test_differences():
+    response, gold = plain(safe("The answer is harold Marwood.")), plain(safe("Harold Cuthbert Marwood"))
+    shared, wanted = differences(response, gold)
+    assert [response.text[span.start : span.end] for span in shared] == ["harold", "Marwood"]
+    assert [(gold.text[span.start : span.end], span.style) for span in wanted] == [
+        ("Harold", "shared"),
+        ("Cuthbert", "own"),
+        ("Marwood", "shared"),
+    ]
+
+
+def test_places_ignore_case_and_mean_the_text_literally():
+    document = plain(safe("A.b a.B axb"))
+    assert places(document, "a.b") == [(0, 3), (4, 7)]
+    assert places(document, "") == []
+    assert places(plain(safe("esc \x1b here")), "\x1b") == [(4, 5)]
+
+
+def test_a_later_span_covers_an_earlier_one():
+    spans = [Span(0, 6, "strong"), Span(2, 4, "match")]
+    assert list(cut(spans, 1, 8)) == [(1, 2, "strong"), (2, 4, "match"), (4, 6, "strong"), (6, 8, None)]
+
+
+def test_a_document_keeps_count_of_what_is_hidden():
+    document = Writer().add("Title ", "strong").line(safe("a\0b\tc"), indent=(2, 2)).document()
+    assert (document.text, document.hidden, document.indents) == ("Title \na␀b c", 1, {7: (2, 2)})
