@@ -1,8 +1,8 @@
 """What moves a score: the paired difference between people and judge, by cell of the confusion matrix.
 
 People's totals are the judge's plus the change of each cell (judge says j, people say k). Along the straight path
-between the two, each cell's share of the score's change is its directional derivative (Aumann and Shapley 1974), so that
-the shares add to the difference for any score, and are plain sums where the score is a mean.
+between the two, each cell's share of the score's change is its directional derivative (Aumann and Shapley 1974), so
+that the shares add to the difference for any score, and are plain sums where the score is a mean.
 """
 
 from __future__ import annotations

@@ -131,7 +131,8 @@ def rank_probabilities(joint: FloatArray) -> FloatArray:
             start = np.bincount(first[tied == size], minlength=count)
             for step in range(int(size)):
                 probability[m, step:] += start[: count - step] / size
-    return probability / draws
+    probability /= draws
+    return probability
 
 
 def pair_probability(first: FloatArray, second: FloatArray) -> float:
@@ -145,7 +146,7 @@ def kendall_tau_b(first: FloatArray, second: FloatArray) -> FloatArray:
     """(...,) Kendall's tau-b (Kendall 1945) of two sets of scores (..., M); NaN with one model or all tied."""
     upper = np.triu_indices(first.shape[-1], 1)
     one, two = (_signs(values, upper) for values in (first, second))
-    together = (one * two).sum(axis=-1)
+    together: FloatArray = (one * two).sum(axis=-1)
     scale = np.sqrt((one != 0).sum(axis=-1) * (two != 0).sum(axis=-1).astype(np.float64))
     tau: FloatArray = np.where(scale > 0, together / np.where(scale > 0, scale, 1), np.nan)
     return tau

@@ -1,7 +1,7 @@
 """The verdicts behind a score: which outcome judge and people give, on the records where it matters.
 
-The same outcomes, scope and references as the score, with one-hot features, so that confusion counts of the whole corpus
-come from the same machinery as scores.
+The same outcomes, scope and references as the score, with one-hot features, so that confusion counts of the whole
+corpus come from the same machinery as scores.
 """
 
 from __future__ import annotations

@@ -1,0 +1,141 @@
+"""Multiple imputation: people's labels of every unlabelled record, where a completion of all records is needed.
+
+Per model, a multinomial logit of people's label on one dummy per cell (possible labels, judge label) and on covariates,
+with ridge 1 on all but the dummies (.001). For each cell and each label possible in it one pseudo-record lies at the
+cell's mean covariates. Draws are a weighted-likelihood bootstrap (Newton and Raftery 1994): labelled records weigh
+Gamma(1), pseudo-records Gamma(1/q), so that with the dummies alone a draw is Dirichlet(1/q + counts) exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agreement.errors import AgreementError
+from agreement.impact.records import BoolArray, FloatArray, IntArray
+
+DRAWS = 200
+STEPS, CAP = 12, 3.0
+RIDGE, CELL_RIDGE = 1.0, 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionInput:
+    """R records of one model.
+
+    cell: (R,) code of the possible-label set and judge label. possible: (C, q) labels that can occur in each cell.
+    covariates: (R, c), centred, 0 where missing. shares: (R, q) people's label, a zero row where it is to be imputed.
+    """
+
+    cell: IntArray
+    possible: BoolArray
+    covariates: FloatArray
+    shares: FloatArray
+
+    def __post_init__(self) -> None:
+        if not len(self.cell) == len(self.covariates) == len(self.shares):
+            raise AgreementError("imputation: cell, covariates and shares need one row per record")
+
+
+def imputed_probabilities(
+    data: CompletionInput, *, draws: int = DRAWS, rng: np.random.Generator
+) -> tuple[FloatArray, IntArray]:
+    """(D, K, q) label probabilities of the K distinct kinds of record per draw, and (R,) the kind of each record."""
+    kinds, kind = np.unique(np.column_stack([data.cell, data.covariates]), axis=0, return_inverse=True)
+    cells, allowed = kinds[:, 0].astype(np.int64), data.possible
+    x = _design(cells, kinds[:, 1:], len(allowed))
+    labelled = np.flatnonzero(data.shares.sum(axis=1) > 0)
+    pseudo_x, pseudo_y, pseudo_cell = _pseudo_records(data)
+    rows = np.concatenate([x[kind[labelled]], pseudo_x])
+    target = np.concatenate([data.shares[labelled], pseudo_y])
+    mask = allowed[np.concatenate([data.cell[labelled], pseudo_cell])]
+    q = allowed.shape[1]
+    shape = np.concatenate([np.ones(len(labelled)), np.full(len(pseudo_x), 1 / q)])
+    weights = rng.standard_gamma(shape, size=(draws, len(shape)))
+    ridge = np.concatenate([np.full(len(allowed), CELL_RIDGE), np.full(x.shape[1] - len(allowed), RIDGE)])
+    theta = _fit(rows, target, mask, weights, ridge)
+    return _softmax(np.einsum("kp,dqp->dkq", x, theta), allowed[cells]), kind.reshape(-1)
+
+
+def complete_labels(data: CompletionInput, *, draws: int = DRAWS, rng: np.random.Generator) -> IntArray:
+    """(D, R) people's label of every record: the one seen, or drawn from its fitted probabilities.
+
+    A split label is drawn from its shares in each draw.
+    """
+    chances, kind = imputed_probabilities(data, draws=draws, rng=rng)
+    known = data.shares.sum(axis=1) > 0
+    labels = np.empty((draws, len(kind)), np.int64)
+    edges = np.cumsum(chances, axis=-1)
+    for d in range(draws):
+        cumulative = np.where(known[:, None], np.cumsum(data.shares, axis=1), edges[d][kind])
+        labels[d] = (rng.random((len(kind), 1)) >= cumulative[:, :-1] - 1e-12).sum(axis=1)
+    return labels
+
+
+def rubin(draws: FloatArray, within: float = 0.0) -> tuple[float, float]:
+    """Variance and degrees of freedom of D completed-data values (Rubin 1987): T = W + (1 + 1/D) B.
+
+    within: W, 0 for the corpus at hand, the question bootstrap's variance for the population.
+    """
+    count = len(draws)
+    between = float(draws.var(ddof=1)) * (1 + 1 / count)
+    freedom = float("inf") if between == 0 else (count - 1) * (1 + within / between) ** 2
+    return within + between, freedom
+
+
+def _design(cells: IntArray, covariates: FloatArray, count: int) -> FloatArray:
+    return np.column_stack([np.eye(count)[cells], covariates])
+
+
+def _pseudo_records(data: CompletionInput) -> tuple[FloatArray, FloatArray, IntArray]:
+    """One record per cell that occurs and label possible in it, at the cell's mean covariates."""
+    q = data.possible.shape[1]
+    x, y, cell = [], [], []
+    for c in np.unique(data.cell):
+        mean = data.covariates[data.cell == c].mean(axis=0)
+        for k in np.flatnonzero(data.possible[c]):
+            x.append(np.concatenate([np.eye(len(data.possible))[c], mean]))
+            y.append(np.eye(q)[k])
+            cell.append(int(c))
+    return np.array(x), np.array(y), np.array(cell, np.int64)
+
+
+def _fit(x: FloatArray, y: FloatArray, mask: BoolArray, weights: FloatArray, ridge: FloatArray) -> FloatArray:
+    """(D, q, p) coefficients by Newton's method with capped steps, all draws at once."""
+    draws, p, q = len(weights), x.shape[1], y.shape[1]
+    theta = np.zeros((draws, q, p))
+    penalty = np.tile(ridge, q)
+    for _ in range(STEPS):
+        chance = _softmax(np.einsum("np,dqp->dnq", x, theta), mask)
+        gradient = np.einsum("dn,dnq,np->dqp", weights, y - chance, x, optimize=True) - ridge * theta
+        hessian = _hessian(x, chance, weights)
+        hessian[:, np.arange(q * p), np.arange(q * p)] += penalty
+        step = np.linalg.solve(hessian, gradient.reshape(draws, q * p, 1)).reshape(draws, q, p)
+        theta += np.clip(step, -CAP, CAP)
+        if np.abs(step).max() < 1e-9:
+            break
+    return theta
+
+
+def _hessian(x: FloatArray, chance: FloatArray, weights: FloatArray) -> FloatArray:
+    """(D, q p, q p) negative second derivatives of the weighted log likelihood."""
+    draws, n, q = chance.shape
+    p = x.shape[1]
+    outer = (x[:, :, None] * x[:, None, :]).reshape(n, p * p)
+    hessian = np.empty((draws, q, p, q, p))
+    for k in range(q):
+        for m in range(k, q):
+            factor = weights * chance[..., k] * ((1.0 if k == m else 0.0) - chance[..., m])
+            block = (factor @ outer).reshape(draws, p, p)
+            hessian[:, k, :, m, :] = block
+            hessian[:, m, :, k, :] = block
+    return hessian.reshape(draws, q * p, q * p)
+
+
+def _softmax(logits: FloatArray, mask: BoolArray) -> FloatArray:
+    """Probabilities over the last axis; labels that cannot occur have none."""
+    held = np.where(mask, logits, -np.inf)
+    scaled = np.exp(held - held.max(axis=-1, keepdims=True))
+    found: FloatArray = scaled / scaled.sum(axis=-1, keepdims=True)
+    return found

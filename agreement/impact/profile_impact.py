@@ -1,0 +1,279 @@
+"""WikiProfile under people's labels: from labelled responses to profiles of facts.
+
+Where whole facts were sampled, a fact is a record and its profile a label: everything of score impact applies to facts.
+Where only whole questions were sampled, a question's verdict (above the threshold, not above, not gradable) is
+completed by multiple imputation from the judge's verdict and grade, jointly over its responses. Single responses leave the
+correlation within a question unknown: refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agreement.errors import AgreementError
+from agreement.impact.columns import Factor
+from agreement.impact.engine import DEFAULT, Options, score_impact
+from agreement.impact.estimate import Estimate, from_draws
+from agreement.impact.imputation import CompletionInput, complete_labels
+from agreement.impact.ranking import Ranking, rank_models
+from agreement.impact.records import WITHOUT_LABEL, BoolArray, FloatArray, IntArray, Records, Sample
+from agreement.impact.result import ImpactResult
+from agreement.impact.streams import stream
+from agreement.scores.base import position
+from agreement.scores.profiles import FactTable, Profiles, fact_table, judge_outcomes, profiles_of
+from agreement.scores.wikiprofile import (
+    FACT_LABELS,
+    GRADES,
+    LABELS,
+    THRESHOLD,
+    UNGRADABLE,
+    ProfileShares,
+    Treatment,
+    fact_profiles,
+    grade,
+    profile_shares,
+    question_outcomes,
+)
+
+SINGLE_RESPONSES = (
+    "single responses were sampled: the correlation within a question is unknown and profiles cannot be corrected; "
+    "sample whole questions or whole facts"
+)
+METHOD = "multiple imputation"
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileSetting:
+    """How PARTIALLY and OTHER are treated ("fact", "pair", "partial"), and the threshold of a grade."""
+
+    treatment: Treatment = "pair"
+    threshold: float = THRESHOLD
+
+
+@dataclass(frozen=True, slots=True)
+class ImputedProfiles:
+    """Profiles where whole questions, not whole facts, were labelled: estimates by model and part, with the ranking."""
+
+    judge: dict[str, dict[str, float]]
+    human: dict[str, dict[str, Estimate]]
+    ranking: Ranking | None
+    questions: int
+    labelled: int
+    note: str
+
+
+def profile_table(corpus: Records, judge: str, setting: ProfileSetting = ProfileSetting()) -> dict[str, ProfileShares]:
+    """Each model's row of the profile table under a judge's labels."""
+    table = fact_table(corpus, judge_outcomes(corpus, judge))
+    profiles = profiles_of(table, setting.treatment, setting.threshold)
+    return {
+        model: profile_shares(np.bincount(profiles[table.model == m], minlength=len(FACT_LABELS)).astype(np.float64))
+        for m, model in enumerate(corpus.model.names)
+    }
+
+
+def profile_sweep(
+    corpus: Records, judge: str, thresholds: Sequence[float], treatment: Treatment = "pair"
+) -> dict[float, dict[str, ProfileShares]]:
+    """The profile table at several thresholds of a grade (.5 to .99)."""
+    return {t: profile_table(corpus, judge, ProfileSetting(treatment, t)) for t in thresholds}
+
+
+def profile_impact(
+    corpus: Records,
+    sample: Sample | None,
+    judges: Sequence[str] | None = None,
+    setting: ProfileSetting = ProfileSetting(),
+    options: Options = DEFAULT,
+) -> ImpactResult:
+    """Score impact on profiles, from a sample of whole facts; raises AgreementError when facts are incomplete."""
+    names = tuple(judges) if judges is not None else tuple(corpus.judges)
+    facts, labelled = fact_study(corpus, sample, names, setting)
+    return score_impact(facts, labelled, (Profiles("paper"), Profiles("consistent")), names, options)
+
+
+def fact_study(
+    corpus: Records, sample: Sample | None, judges: Sequence[str], setting: ProfileSetting = ProfileSetting()
+) -> tuple[Records, Sample | None]:
+    """Responses to facts: the corpus with each fact's profile as its label, and the facts that people labelled whole.
+
+    Facts with some labelled responses missing are kept as drawn but unfinished, so that they are counted.
+    """
+    tables = {name: fact_table(corpus, judge_outcomes(corpus, name)) for name in judges}
+    first = next(iter(tables.values()))
+    facts = _fact_records(corpus, first, tables, setting)
+    if sample is None:
+        return facts, None
+    people = fact_table(sample.records, _people(sample))
+    order = _match(corpus, first, sample.records, people)
+    whole = (people.counts.sum(axis=2) >= first.counts[order].sum(axis=2) - 1e-9).all(axis=1)
+    if not whole.any():
+        raise AgreementError(_why_incomplete(people, first, order))
+    profiles = profiles_of(people, setting.treatment, setting.threshold)
+    shares = np.eye(len(FACT_LABELS))[profiles] * whole[:, None]
+    inclusion, weight = _fact_design(sample, people)
+    status = tuple("labelled" if w else "unfinished" for w in whole)
+    return facts, Sample.of(facts.take(order), shares, inclusion=inclusion, weight=weight, status=status, unit="item")
+
+
+def imputed_profiles(
+    corpus: Records,
+    sample: Sample,
+    judge: str,
+    setting: ProfileSetting = ProfileSetting(),
+    *,
+    draws: int = 200,
+    seed: int = 0,
+    level: float = 0.95,
+) -> ImputedProfiles:
+    """Profiles of the whole corpus from a sample of whole questions; raises AgreementError when none is whole."""
+    score = Profiles("paper")
+    judged, people = fact_table(corpus, judge_outcomes(corpus, judge)), fact_table(sample.records, _people(sample))
+    order = _match(corpus, judged, sample.records, people)
+    asked, told = judged.counts.sum(axis=2), np.zeros(judged.counts.shape[:2])
+    told[order] = people.counts.sum(axis=2)
+    whole = (told > 0) & (told >= asked - 1e-9)
+    if not whole.any():
+        raise AgreementError(SINGLE_RESPONSES)
+    verdicts = np.full(whole.shape, UNGRADABLE, np.int64)
+    verdicts[order] = question_outcomes(grade(people.counts, setting.treatment), setting.threshold)
+    drawn, fixed = {}, {}
+    for m, model in enumerate(corpus.model.names):
+        mine = judged.model == m
+        own = question_outcomes(grade(judged.counts[mine], setting.treatment), setting.threshold)
+        fixed[model] = score.values(_profile_counts(own[None], setting) @ _feature_rows())[0]
+        data = _question_input(judged.counts[mine], whole[mine], verdicts[mine], setting)
+        labels = complete_labels(data, draws=draws, rng=stream(seed, "profiles", model))
+        completed = labels.reshape(draws, int(mine.sum()), len(GRADES)) - 1
+        drawn[model] = score.values(_profile_counts(completed, setting) @ _feature_rows())
+    human = {
+        model: {
+            part: from_draws(float(np.nanmean(v[:, i])), v[:, i], level=level, method=METHOD, why=score.why(part))
+            for i, part in enumerate(score.parts)
+        }
+        for model, v in drawn.items()
+    }
+    judge_values = {m: dict(zip(score.parts, v.tolist(), strict=True)) for m, v in fixed.items()}
+    ranking = rank_models(
+        "knows",
+        {m: v["knows"] for m, v in judge_values.items()},
+        {m: np.nan if h["knows"].value is None else h["knows"].value for m, h in human.items()},
+        {m: v[:, score.parts.index("knows")] for m, v in drawn.items()},
+        level=level,
+    )
+    note = (
+        f"{int(whole.sum())} of {int((asked > 0).sum())} questions have all their responses labelled; the others are "
+        "imputed, question by question"
+    )
+    return ImputedProfiles(judge_values, human, ranking, int((asked > 0).sum()), int(whole.sum()), note)
+
+
+def _people(sample: Sample) -> FloatArray:
+    """(n, 4) people's shares in the order of LABELS; zero where there is no usable label."""
+    at = position(sample.records.labels, LABELS, "profiles")
+    return sample.shares[:, at] * ~sample.has(*WITHOUT_LABEL)[:, None]
+
+
+def _fact_records(corpus: Records, first: FactTable, tables: dict[str, FactTable], setting: ProfileSetting) -> Records:
+    size = len(first.fact)
+    names = corpus.fact.names if corpus.fact is not None else ()
+    fact = Factor(first.fact, names)
+    empty, flags = np.full(size, -1, np.int64), np.full(size, -1, np.int8)
+    return Records(
+        labels=FACT_LABELS,
+        count=np.ones(size, np.int64),
+        model=Factor(first.model, corpus.model.names),
+        condition=Factor.single(size),
+        stratum=_fact_stratum(corpus, size, first),
+        by={},
+        judges={name: profiles_of(table, setting.treatment, setting.threshold) for name, table in tables.items()},
+        ratings={},
+        confidence=empty,
+        grid=np.full(size, 100, np.int64),
+        confidence_usable=np.ones(size, np.bool_),
+        correct=flags,
+        abstained=flags,
+        searched=flags,
+        technical=np.zeros(size, np.bool_),
+        item=fact,
+        fact=fact,
+    )
+
+
+def _fact_stratum(corpus: Records, size: int, first: FactTable) -> Factor:
+    """The design stratum of each fact, where all its responses share one; else one stratum for all."""
+    if corpus.fact is None:
+        return Factor.single(size)
+    row = _rows_of(corpus, first)
+    low, high = np.full(size, np.iinfo(np.int64).max), np.full(size, -1, np.int64)
+    np.minimum.at(low, row, corpus.stratum.codes)
+    np.maximum.at(high, row, corpus.stratum.codes)
+    return Factor(high, corpus.stratum.names) if (low == high).all() else Factor.single(size)
+
+
+def _rows_of(records: Records, table: FactTable) -> IntArray:
+    """(R,) position in the table of each row's fact."""
+    assert records.fact is not None
+    width = len(records.fact.names)
+    return np.searchsorted(table.model * width + table.fact, records.model.codes * width + records.fact.codes)
+
+
+def _match(corpus: Records, whole: FactTable, sampled: Records, part: FactTable) -> IntArray:
+    """(facts of the sample,) their positions among the facts of the corpus."""
+    assert corpus.fact is not None
+    assert sampled.fact is not None
+    place = {
+        (corpus.model.names[m], corpus.fact.names[f]): i
+        for i, (m, f) in enumerate(zip(whole.model, whole.fact, strict=True))
+    }
+    keys = [(sampled.model.names[m], sampled.fact.names[f]) for m, f in zip(part.model, part.fact, strict=True)]
+    missing = [key for key in keys if key not in place]
+    if missing:
+        raise AgreementError(f"fact {missing[0][1]!r} of model {missing[0][0]!r} is sampled but not in the corpus")
+    return np.array([place[key] for key in keys], np.int64)
+
+
+def _why_incomplete(people: FactTable, whole: FactTable, order: IntArray) -> str:
+    told, asked = people.counts.sum(axis=2), whole.counts[order].sum(axis=2)
+    if ((told > 0) & (told >= asked - 1e-9)).any():
+        return "no fact has all its responses labelled, only single questions: use imputed_profiles"
+    return SINGLE_RESPONSES
+
+
+def _fact_design(sample: Sample, people: FactTable) -> tuple[FloatArray, FloatArray]:
+    """Inclusion probability and weight of each fact: those of its responses, which are drawn together."""
+    row = _rows_of(sample.records, people)
+    inclusion, weight = np.ones(len(people.fact)), np.zeros(len(people.fact))
+    np.minimum.at(inclusion, row, sample.inclusion)
+    np.maximum.at(weight, row, sample.weight)
+    return inclusion, weight
+
+
+def _question_input(
+    counts: FloatArray, whole: BoolArray, verdicts: IntArray, setting: ProfileSetting
+) -> CompletionInput:
+    """Questions of one model: the judge's verdict as cell, its grade and the kind of question as covariates."""
+    grades = grade(counts, setting.treatment)
+    cell = question_outcomes(grades, setting.threshold).ravel() + 1
+    held = np.isfinite(grades.ravel())
+    flat = np.where(held, grades.ravel(), 0.0)
+    centred = np.where(held, flat - (flat[held].mean() if held.any() else 0.0), 0.0)
+    kind = np.tile(np.arange(len(GRADES)), len(counts))
+    shares = np.eye(3)[verdicts.ravel() + 1] * whole.ravel()[:, None]
+    covariates = np.column_stack([centred, ~held, np.eye(len(GRADES))[kind]])
+    return CompletionInput(cell, np.ones((3, 3), np.bool_), covariates, shares)
+
+
+def _profile_counts(outcomes: IntArray, setting: ProfileSetting) -> FloatArray:
+    """(D, 7) facts by FACT_LABELS for question outcomes (D, F, 10)."""
+    profiles = fact_profiles(outcomes, setting.treatment)
+    return np.stack([(profiles == k).sum(axis=1) for k in range(len(FACT_LABELS))], axis=1).astype(np.float64)
+
+
+def _feature_rows() -> FloatArray:
+    """(7, d) features of a fact of each label under the profile score."""
+    one = Records.from_columns(FACT_LABELS, ["m"], judges={"j": [FACT_LABELS[0]]})
+    return Profiles("paper").features(one)[0, : len(FACT_LABELS)]

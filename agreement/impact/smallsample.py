@@ -1,0 +1,44 @@
+"""Sample intervals where too few units differ for a normal approximation: the posterior's, by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from agreement.impact.case import Case
+from agreement.impact.estimate import Estimate
+from agreement.impact.oncorpus import CorpusPart
+from agreement.impact.onsample import SamplePart
+
+FEW = 5
+METHOD = "finite-population posterior (fewer than 5 units differ)"
+
+
+def steadied(case: Case, part: str, found: SamplePart, corpus: CorpusPart) -> SamplePart:
+    """The sample part with small-sample intervals where fewer than five units carry its variation.
+
+    The spread of the posterior around its own estimate is put around the sample's value, which it must hold.
+    """
+    ratio = case.score.ratio(part)
+    if ratio is None or found.n == 0:
+        return found
+    units = case.sample.take(case.sample.paired)
+    if bool((units.weight <= 1 + 1e-9).all()):
+        return found
+    direction = ratio.numerator
+    human, judge = units.human @ direction, units.judge @ direction
+    changed = int((np.abs(human - judge) > 1e-12).sum())
+    delta = _around(found.delta, corpus.delta) if changed < FEW else found.delta
+    _, sizes = np.unique(np.round(human, 9), return_counts=True)
+    varied = len(human) - int(sizes.max())
+    people = _around(found.human, corpus.human) if varied < FEW else found.human
+    return replace(found, delta=delta, human=people)
+
+
+def _around(value: Estimate, posterior: Estimate) -> Estimate:
+    if value.value is None or posterior.value is None or posterior.low is None or posterior.high is None:
+        return value
+    shift = value.value - posterior.value
+    low, high = min(posterior.low + shift, value.value), max(posterior.high + shift, value.value)
+    return replace(value, low=low, high=high, se=posterior.se, method=METHOD)
