@@ -30,7 +30,8 @@ class Form:
     """What a coefficient is called and how its analytic interval is built.
 
     divisor: "n" for the multinomial variance (Fleiss, Cohen and Everitt 1969), "n - 1" for Gwet's. bounds: the
-    possible range.
+    possible range. signed: whether below 0 means worse than chance. few: with fewer units than this that agree, or that
+    disagree, the interval is Wilson's.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Form:
     variance: str = "linearised"
     bounds: tuple[float, float] = (-1.0, 1.0)
     signed: bool = True
+    few: float = FEW
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ def _interval(
     if plan.method in ("percentile", "bca"):
         return _resampled(statistic, sample, value, form, plan)
     split = _split(statistic, sample)
-    few = split is not None and min(split[:2]) < FEW
+    few = split is not None and min(split[:2]) < form.few
     if split is not None and (plan.method == "wilson" or (plan.method == "auto" and few)):
         return _wilson(*point, split, form, plan.confidence)
     if plan.method == "wilson":
@@ -204,12 +206,10 @@ def _split(statistic: Statistic, sample: Sample) -> tuple[float, float, float, f
     mass = sample.mass[either]
     squares = (sample.counts * sample.weight**2)[either].sum()
     share = sample.mass[apart].sum() / mass.sum() if mass.size else math.nan
-    return (
-        float(sample.counts[apart].sum()),
-        float(sample.counts[together].sum()),
-        float(share),
-        float(mass.sum() ** 2 / squares),
-    )
+    effective = float(mass.sum() ** 2 / squares)
+    if sample.items is not None:  # units of one item may all say the same
+        effective *= np.unique(sample.items).size / sample.items.size
+    return float(sample.counts[apart].sum()), float(sample.counts[together].sum()), float(share), effective
 
 
 def _wilson(value: float, chance: float | None, split: Sequence[float], form: Form, confidence: float) -> Bounds:
@@ -222,7 +222,8 @@ def _wilson(value: float, chance: float | None, split: Sequence[float], form: Fo
     cost = (1 - value) / share if share > 0 else 1 / (1 - chance if chance is not None else 1)
     low, high = wilson_bounds(share, n, confidence)
     ends = _clip(1 - cost * high, 1 - cost * low, form)
-    method = f"Wilson on the share of units with a disagreement ({apart:g} of {apart + together:g}), chance held fixed"
+    held = ", chance held fixed" if form.signed else ""
+    method = f"Wilson on the share of units with a disagreement ({apart:g} of {apart + together:g}){held}"
     return Bounds(min(ends[0], value), max(ends[1], value), method)
 
 
