@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from typing import Unpack
 
-from agreement._estimate import Form, estimate
+from agreement._estimate import FEW, Form, estimate
 from agreement._nominal import PercentAgreement
 from agreement._options import Options, split_options
 from agreement._read import RatingsLike
 from agreement._specific import SpecificAgreement
+from agreement._types import FloatArray
 from agreement._weights import Distance, WeightsLike, disagreement
 from agreement.ratings import Ratings, read_ratings
 from agreement.result import Coefficient
@@ -31,10 +33,14 @@ def percent_agreement(
     units, plan = split_options(options)
     table = read_ratings(ratings, labels=labels, **units)
     v, name = disagreement(weights, table.labels, ordered=table.ordered, distance=distance, default="positions")
-    form = Form(
-        "percent agreement", f"mean over units with two or more ratings; {name}", bounds=(0.0, 1.0), signed=False
-    )
+    form = share_form("percent agreement", f"mean over units with two or more ratings; {name}", table, v)
     return estimate(PercentAgreement(v), table, form, plan)
+
+
+def share_form(name: str, convention: str, table: Ratings, v: FloatArray) -> Form:
+    """Of a share of agreeing pairs; two coders who agree or not are a proportion, for which Wilson's interval is right."""
+    proportion = len(table.coders) == 2 and bool(((v == 0) | (v == 1)).all())
+    return Form(name, convention, bounds=(0.0, 1.0), signed=False, few=math.inf if proportion else FEW)
 
 
 def specific_agreement(

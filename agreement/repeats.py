@@ -6,12 +6,13 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
-from agreement._estimate import Form, estimate
+from agreement._estimate import estimate
 from agreement._nominal import PercentAgreement
 from agreement._options import Options, split_options
 from agreement._weights import Distance, WeightsLike, disagreement
 from agreement.errors import AgreementError
 from agreement.kappas import cohen_kappa
+from agreement.percent import share_form
 from agreement.ratings import read_pair
 from agreement.result import Coefficient
 
@@ -41,9 +42,7 @@ def self_agreement(
     units, plan = split_options(options)
     table = read_pair(first, second, labels=labels, **units)
     v, name = disagreement(weights, table.labels, ordered=table.ordered, distance=distance, default="positions")
-    form = Form(
-        "self-agreement", f"share of repeated units with the same label; {name}", bounds=(0.0, 1.0), signed=False
-    )
+    form = share_form("self-agreement", f"share of repeated units with the same label; {name}", table, v)
     interval: Options = {"interval": plan.method, "confidence": plan.confidence, "draws": plan.draws, "seed": plan.seed}
     kappa = cohen_kappa(table, weights=weights, distance=distance, **interval)
     return SelfAgreement(coder, estimate(PercentAgreement(v), table, form, plan), kappa)
