@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from annotate.importers.sources import sha256
 from annotate.importers.tally import Tally
 from db.errors import AnnotateError
+from db.import_report import SourceFile
 from db.records import ImportRow, Reject
 
 Rows = Iterator[ImportRow | Reject]
@@ -72,6 +74,11 @@ class ImportJob:
     @property
     def names(self) -> tuple[str, ...]:
         return self.tally.names
+
+    def source_files(self) -> tuple[SourceFile, ...]:
+        """Name, digest and size of every file, as the study keeps them."""
+        named = zip(self.names, self.paths, strict=True)
+        return tuple(SourceFile(name, sha256(path), path.stat().st_size) for name, path in named)
 
 
 class UnknownFormat(AnnotateError):

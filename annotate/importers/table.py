@@ -34,6 +34,7 @@ class TableImporter:
         "options_separator": "what separates the options in one field",
         "confidence_scale": "the value that means certainty: 1 or 100",
         "confidence_grid": "round confidences to this many steps",
+        "labels_only": "yes: there are only labels, no texts; make an item and an empty response for each key",
     }
 
     def recognises(self, path: Path, start: bytes) -> bool:
@@ -87,7 +88,7 @@ def _read_options(given: ReadOptions, request: Request) -> ReadOptions:
     return replace(
         given,
         delimiter=delimiter,
-        quoting=given.quoting and request.option("quoting").lower() not in ("no", "none", "false", "0"),
+        quoting=given.quoting and _flag(request, "quoting", True),
         encoding=request.option("encoding", given.encoding),
     )
 
@@ -98,7 +99,15 @@ def _table_options(given: TableOptions, request: Request) -> TableOptions:
         options_separator=request.option("options_separator", given.options_separator),
         confidence_scale=_number(request, "confidence_scale") or given.confidence_scale,
         confidence_grid=_number(request, "confidence_grid") or given.confidence_grid,
+        labels_only=_flag(request, "labels_only", given.labels_only),
     )
+
+
+def _flag(request: Request, name: str, default: bool) -> bool:
+    text = request.option(name).lower()
+    if text not in ("", "yes", "no", "true", "false", "1", "0"):
+        raise AnnotateError(f"{name} is {text!r}, expected yes or no.", f"Write {name}=yes.")
+    return default if not text else text in ("yes", "true", "1")
 
 
 def _number(request: Request, name: str) -> int | None:

@@ -16,7 +16,7 @@ from db.errors import AnnotateError
 _ROOT = ("title", "protocol", "source", "licence", "main", "join", "fields", "options", "ignore")
 _READ = ("format", "delimiter", "quoting", "encoding", "columns")
 _EXPRESSION = ("column", "join", "const", "capture", "steps")
-_OPTIONS = ("gold_separator", "options_separator", "confidence_scale", "confidence_grid")
+_OPTIONS = ("gold_separator", "options_separator", "confidence_scale", "confidence_grid", "labels_only")
 _WORTHWHILE = ("question", "response", "coder", "tiebreak", "judge", "final", "label", "judge_label")
 _KINDS = {"": "", "csv": "csv", "tsv": "csv", "json": "json", "jsonl": "jsonl", "parquet": "parquet"}
 
@@ -192,6 +192,7 @@ def _options(root: Table) -> TableOptions:
         options_separator=table.text("options_separator", ""),
         confidence_scale=table.whole("confidence_scale", 0) or None,
         confidence_grid=table.whole("confidence_grid", 0) or None,
+        labels_only=table.flag("labels_only"),
     )
 
 

@@ -51,6 +51,8 @@ class Mapper:
         self._coders = [*_raters(recipe, "coder", "coder"), *_raters(recipe, "tiebreak", "tiebreak"), *_final(recipe)]
         self._judges = _raters(recipe, "judge", "coder")
         self._long = {"coder", "judge"} & self._fields.keys()
+        self._adds = bool({"question", "response"} & self._fields.keys()) or recipe.options.labels_only
+        self._adds = self._adds or "item" not in self._fields
         self._seen: dict[tuple[str, str, str, int], int] = {}
         self._used = {rule.value.column for rule in recipe.fields if rule.value.join is None} | set(recipe.ignore)
 
@@ -65,11 +67,12 @@ class Mapper:
             "model": strip(get("model", record)) or "",
             "condition": strip(get("condition", record)) or "",
         }
-        place["repeat"] = get("repeat", record) or (1 if self._long else None)
-        yield self._item(key, question, context, record)
-        response = self._response(place, record)
-        if not self._long or self._is_new(response):
-            yield response
+        place["repeat"] = get("repeat", record) or (1 if self._long and self._adds else None)
+        if self._adds:
+            yield self._item(key, question, context, record)
+            response = self._response(place, record)
+            if not self._long or self._is_new(response):
+                yield response
         for judge in self._judges:
             if (label := _judge_label(judge, place, record)) is not None:
                 yield label

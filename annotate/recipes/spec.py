@@ -73,12 +73,17 @@ class FieldRule:
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """What the columns alone do not say. ``confidence_scale``: the value that means certainty (1 or 100)."""
+    """What the columns alone do not say. ``confidence_scale``: the value that means certainty (1 or 100).
+
+    A table with neither question nor response adds labels to responses that the study has; with ``labels_only`` it is
+    all there is, and each key becomes an item with an empty response.
+    """
 
     gold_separator: str = ""
     options_separator: str = ""
     confidence_scale: int | None = None
     confidence_grid: int | None = None
+    labels_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
