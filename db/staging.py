@@ -1,0 +1,210 @@
+"""The rows of an import beside the study until all of them have been read, so that nothing holds the write lock long.
+
+Staged rows lie in a file of their own in ``STUDY.d``, attached as ``staging``; memory does not grow with them.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from db.backups import private_file
+from db.connection import StudyConnection
+from db.places import private_folder
+from db.records import HumanLabelRow, ImportRow, ItemRow, JudgeLabelRow, Reject, ResponseRow
+from db.rowcheck import CHECKS, BadRow, Checker
+
+CHUNK = 4000
+LISTED_REJECTS = 1000
+ITEMS, RESPONSES, JUDGE_LABELS, HUMAN_LABELS = "items", "responses", "judge labels", "human labels"
+KINDS: dict[type, str] = {
+    ItemRow: ITEMS,
+    ResponseRow: RESPONSES,
+    JudgeLabelRow: JUDGE_LABELS,
+    HumanLabelRow: HUMAN_LABELS,
+}
+
+# n is the place in the stream. link is the response that a label followed in the stream, where it was the same one.
+_KEY = "item TEXT, model TEXT, condition TEXT, repeat INTEGER"
+TABLES = {
+    ITEMS: (
+        "items",
+        "n INTEGER PRIMARY KEY, source INTEGER, row INTEGER, key TEXT, question TEXT, context TEXT, gold TEXT,"
+        " rationale TEXT, options TEXT, answer_key TEXT, strata TEXT, extra TEXT, digest TEXT",
+    ),
+    RESPONSES: (
+        "responses",
+        f"n INTEGER PRIMARY KEY, source INTEGER, row INTEGER, {_KEY}, text TEXT, text_b TEXT, model_b TEXT,"
+        " reason TEXT, choice TEXT, confidence INTEGER, grid INTEGER, usable INTEGER, searched INTEGER, failure TEXT,"
+        " extra TEXT, digest TEXT",
+    ),
+    JUDGE_LABELS: (
+        "judge_labels",
+        f"n INTEGER PRIMARY KEY, link INTEGER, source INTEGER, row INTEGER, judge TEXT, {_KEY}, judge_repeat INTEGER,"
+        " raw TEXT, raw_key TEXT, score REAL, rationale TEXT, reply TEXT",
+    ),
+    HUMAN_LABELS: (
+        "human_labels",
+        f"n INTEGER PRIMARY KEY, link INTEGER, source INTEGER, row INTEGER, coder TEXT, {_KEY}, label TEXT,"
+        " rating INTEGER, role TEXT, note TEXT, utc TEXT, active_ms INTEGER, pi REAL",
+    ),
+}
+
+
+@dataclass(slots=True)
+class Read:
+    """What the stream held: rows per kind (read = staged + repeated + rejected), and what was refused on the way."""
+
+    rows: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS.values(), 0))
+    staged: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS.values(), 0))
+    repeated: int = 0
+    rejected: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS.values(), 0))
+    unreadable: int = 0
+    rejects: list[Reject] = field(default_factory=list)
+    replaced: int = 0
+
+    @property
+    def refused(self) -> int:
+        return self.unreadable + sum(self.rejected.values())
+
+    def reject(self, reject: Reject) -> None:
+        """Keep a reject. All are counted, and as many are listed as a person would read."""
+        if len(self.rejects) < LISTED_REJECTS:
+            self.rejects.append(reject)
+
+
+@contextmanager
+def staging(connection: StudyConnection, folder: Path) -> Iterator[None]:
+    """Attach an empty staging file for the length of the block; it is gone afterwards."""
+    path = private_folder(folder) / f"import-{os.getpid()}-{secrets.token_hex(4)}.staging"
+    private_file(path)
+    connection.execute("ATTACH ? AS staging", (str(path),))
+    try:
+        connection.execute("PRAGMA staging.journal_mode = OFF")
+        connection.execute("PRAGMA staging.synchronous = OFF")
+        connection.execute("PRAGMA staging.cache_size = -16000")
+        for name, columns in TABLES.values():
+            connection.execute(f"CREATE TABLE staging.{name} ({columns})")
+        connection.execute("CREATE TABLE staging.sources (position INTEGER PRIMARY KEY, id INTEGER, sha256 TEXT)")
+        connection.execute("CREATE TABLE staging.refused_responses (n INTEGER PRIMARY KEY)")
+        yield
+    finally:
+        with suppress(Exception):
+            connection.execute("DETACH staging")
+        path.unlink(missing_ok=True)
+
+
+class _RecentItems:
+    """The items that the stream held lately, up to a bound of their text: tables repeat one in each of their rows."""
+
+    def __init__(self, most: int = 16_000_000) -> None:
+        self._rows: dict[str, ItemRow] = {}
+        self._size, self._most = 0, most
+
+    def repeats(self, row: ItemRow) -> bool:
+        """True where the stream held this item before with the same content."""
+        known = self._rows.get(row.key)
+        if known is not None and _same_item(known, row):
+            return True
+        self._size += len(row.question) + len(row.context or "") + len(row.rationale or "") + 200
+        if self._size > self._most:
+            self._rows.clear()
+            self._size = 0
+        self._rows[row.key] = row
+        return False
+
+
+def _same_item(one: ItemRow, other: ItemRow) -> bool:
+    return (
+        one.question == other.question
+        and one.context == other.context
+        and one.gold == other.gold
+        and one.rationale == other.rationale
+        and one.options == other.options
+        and one.answer_key == other.answer_key
+        and one.strata == other.strata
+        and one.extra == other.extra
+    )
+
+
+class Stager:
+    """Reads a stream of rows into the staging tables."""
+
+    def __init__(self, connection: StudyConnection, names: tuple[str, ...], stop: bool) -> None:
+        self.read = Read()
+        self._connection, self._names, self._stop = connection, names, stop
+        self._checker = Checker()
+        self._buffers: dict[str, list[tuple[Any, ...]]] = {kind: [] for kind in TABLES}
+        self._insert = {kind: _insert_sql(*table) for kind, table in TABLES.items()}
+        self._items = _RecentItems()
+        self._last: tuple[str, str, str, int] | None = None
+
+    def take(self, rows: Iterable[ImportRow | Reject], progress: Callable[[int, int | None], None] | None) -> Read:
+        """Stage the whole stream (where rejects stop the import, up to as many of them as are listed)."""
+        number = 0
+        for number, row in enumerate(rows, 1):
+            self._take_one(row)
+            if number % CHUNK == 0:
+                self._flush()
+                if progress is not None:
+                    progress(number, None)
+                if self._stop and self.read.refused >= LISTED_REJECTS:
+                    break
+        self._flush()
+        self.read.replaced = self._checker.replaced
+        return self.read
+
+    def _take_one(self, row: ImportRow | Reject) -> None:
+        kind = KINDS.get(type(row))
+        if kind is None:
+            self._unreadable(row)
+            return
+        read = self.read
+        read.rows[kind] += 1
+        if kind is ITEMS and self._items.repeats(cast(ItemRow, row)):
+            read.repeated += 1
+            return
+        try:
+            values = CHECKS[type(row)](self._checker, row)
+        except BadRow as bad:
+            read.rejected[kind] += 1
+            read.reject(Reject(self._name(row), getattr(row, "row", 0), str(bad)))
+            return
+        read.staged[kind] += 1
+        if kind == RESPONSES:
+            self._last = (*values[2:5], read.staged[kind])
+            values = (read.staged[kind], *values)
+        elif kind == ITEMS:
+            values = (read.staged[kind], *values)
+        else:
+            last = self._last
+            link = last[3] if last is not None and last[:3] == values[3:6] else None
+            values = (read.staged[kind], link, *values)
+        self._buffers[kind].append(values)
+
+    def _unreadable(self, row: object) -> None:
+        if not isinstance(row, Reject):
+            raise TypeError(f"a row of an import cannot be {type(row).__name__}")
+        self.read.unreadable += 1
+        self.read.reject(row)
+
+    def _name(self, row: object) -> str:
+        source = getattr(row, "source", 0)
+        return self._names[source] if 0 <= source < len(self._names) else ""
+
+    def _flush(self) -> None:
+        self._connection.execute("BEGIN")
+        for kind, buffer in self._buffers.items():
+            if buffer:
+                self._connection.executemany(self._insert[kind], buffer)
+                buffer.clear()
+        self._connection.execute("COMMIT")
+
+
+def _insert_sql(name: str, columns: str) -> str:
+    return f"INSERT INTO staging.{name} VALUES ({', '.join('?' * (columns.count(',') + 1))})"

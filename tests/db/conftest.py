@@ -1,0 +1,22 @@
+"""What the tests of the study file share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from builder import protocol, seeded
+
+from db.study import Study, create_study
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Iterator[Study]:
+    """An empty study under the test codebook."""
+    with create_study(tmp_path / "study.db", protocol(), title="Test", random_bytes=seeded(5)) as made:
+        yield made
