@@ -14,12 +14,11 @@ from scipy.special import stdtrit
 from agreement.impact.case import Case
 from agreement.impact.difference_totals import difference_totals
 from agreement.impact.estimate import Estimate, centred, from_draws, point, undefined
-from agreement.impact.posterior_scores import CorpusTotals, posterior_totals
+from agreement.impact.posterior_scores import KNOWN, CorpusTotals, posterior_totals
 from agreement.impact.records import BoolArray, FloatArray
 from agreement.impact.resample import Questions
 from agreement.impact.streams import stream
 
-KNOWN = "known for every record"
 NO_LABELS = "no human label for this model"
 
 

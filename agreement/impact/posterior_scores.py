@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agreement.cells import Cells
 
 METHOD = "finite-population posterior"
+KNOWN = "known for every record"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,8 @@ def posterior_totals(
     questions: resampled questions turn the target from this corpus into the population of questions: each draw then
     resamples the completed cells' records with the questions.
     """
+    if not case.open_records():
+        return _known(case, draws, questions)
     from agreement.posterior import complete, expected_counts
 
     table = cell_table(case, columns)
@@ -108,19 +111,33 @@ def posterior_totals(
     counts, fixed, judge_draws = completion.counts, known, None
     if questions is not None:
         counts = _resampled(case, table, completion.counts, questions, seed)
-        still = np.flatnonzero(case.corpus.settled)
-        settled = case.corpus.count[still, None] * case.corpus.features[still, 0]
-        fixed = questions.totals(case.corpus.rows[still], settled)
+        fixed = _settled_draws(case, questions)
         judge_draws = questions.totals(case.corpus.rows, case.corpus.count[:, None] * case.corpus.judge)
     drawn = fixed + counts.reshape(len(counts), -1).astype(np.float64) @ flat
     notes = tuple(note.replace("\x1f", ", group ") for note in completion.notes)
     return CorpusTotals(expected, drawn, case.judge_totals(), judge_draws, METHOD, notes)
 
 
+def _known(case: Case, draws: int, questions: Questions | None) -> CorpusTotals:
+    """No record needs a judgement: judge and people agree by construction."""
+    totals = case.judge_totals()
+    if questions is None:
+        return CorpusTotals(totals, np.tile(totals, (draws, 1)), totals, None, KNOWN)
+    drawn = _settled_draws(case, questions)
+    return CorpusTotals(totals, drawn, totals, drawn, "bootstrap of questions")
+
+
+def _settled_draws(case: Case, questions: Questions) -> FloatArray:
+    still = np.flatnonzero(case.corpus.settled)
+    return questions.totals(case.corpus.rows[still], case.corpus.count[still, None] * case.corpus.features[still, 0])
+
+
 def _kinds(features: FloatArray, possible: BoolArray) -> IntArray:
     """(R,) number of the distinct pattern of features and possible outcomes."""
+    if not len(features):
+        return np.zeros(0, np.int64)
     rows = np.concatenate([features.reshape(len(features), -1), possible], axis=1)
-    if not len(rows) or (rows == rows[:1]).all():
+    if (rows == rows[:1]).all():
         return np.zeros(len(rows), np.int64)
     _, kind = np.unique(rows, axis=0, return_inverse=True)
     return kind.reshape(-1)

@@ -2,8 +2,8 @@
 
 Where whole facts were sampled, a fact is a record and its profile a label: everything of score impact applies to facts.
 Where only whole questions were sampled, a question's verdict (above the threshold, not above, not gradable) is
-completed by multiple imputation from the judge's verdict and grade, jointly over its responses. Single responses leave the
-correlation within a question unknown: refused.
+completed by multiple imputation from the judge's verdict and grade, jointly over its responses. Single responses leave
+the correlation within a question unknown: refused.
 """
 
 from __future__ import annotations
@@ -47,10 +47,11 @@ METHOD = "multiple imputation"
 
 @dataclass(frozen=True, slots=True)
 class ProfileSetting:
-    """How PARTIALLY and OTHER are treated ("fact", "pair", "partial"), and the threshold of a grade."""
+    """How PARTIALLY and OTHER are treated ("fact", "pair", "partial"), the threshold of a grade, the labels' names."""
 
     treatment: Treatment = "pair"
     threshold: float = THRESHOLD
+    labels: tuple[str, ...] = LABELS
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class ImputedProfiles:
 
 def profile_table(corpus: Records, judge: str, setting: ProfileSetting = ProfileSetting()) -> dict[str, ProfileShares]:
     """Each model's row of the profile table under a judge's labels."""
-    table = fact_table(corpus, judge_outcomes(corpus, judge))
+    table = fact_table(corpus, judge_outcomes(corpus, judge, setting.labels))
     profiles = profiles_of(table, setting.treatment, setting.threshold)
     return {
         model: profile_shares(np.bincount(profiles[table.model == m], minlength=len(FACT_LABELS)).astype(np.float64))
@@ -102,12 +103,12 @@ def fact_study(
 
     Facts with some labelled responses missing are kept as drawn but unfinished, so that they are counted.
     """
-    tables = {name: fact_table(corpus, judge_outcomes(corpus, name)) for name in judges}
+    tables = {name: fact_table(corpus, judge_outcomes(corpus, name, setting.labels)) for name in judges}
     first = next(iter(tables.values()))
     facts = _fact_records(corpus, first, tables, setting)
     if sample is None:
         return facts, None
-    people = fact_table(sample.records, _people(sample))
+    people = fact_table(sample.records, _people(sample, setting))
     order = _match(corpus, first, sample.records, people)
     whole = (people.counts.sum(axis=2) >= first.counts[order].sum(axis=2) - 1e-9).all(axis=1)
     if not whole.any():
@@ -131,7 +132,10 @@ def imputed_profiles(
 ) -> ImputedProfiles:
     """Profiles of the whole corpus from a sample of whole questions; raises AgreementError when none is whole."""
     score = Profiles("paper")
-    judged, people = fact_table(corpus, judge_outcomes(corpus, judge)), fact_table(sample.records, _people(sample))
+    judged, people = (
+        fact_table(corpus, judge_outcomes(corpus, judge, setting.labels)),
+        fact_table(sample.records, _people(sample, setting)),
+    )
     order = _match(corpus, judged, sample.records, people)
     asked, told = judged.counts.sum(axis=2), np.zeros(judged.counts.shape[:2])
     told[order] = people.counts.sum(axis=2)
@@ -171,9 +175,9 @@ def imputed_profiles(
     return ImputedProfiles(judge_values, human, ranking, int((asked > 0).sum()), int(whole.sum()), note)
 
 
-def _people(sample: Sample) -> FloatArray:
-    """(n, 4) people's shares in the order of LABELS; zero where there is no usable label."""
-    at = position(sample.records.labels, LABELS, "profiles")
+def _people(sample: Sample, setting: ProfileSetting) -> FloatArray:
+    """(n, 4) people's shares, correct to other; zero where there is no usable label."""
+    at = position(sample.records.labels, setting.labels, "profiles")
     return sample.shares[:, at] * ~sample.has(*WITHOUT_LABEL)[:, None]
 
 

@@ -56,10 +56,14 @@ def usable_confidence(records: Records) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Ehq(LabelScore):
-    """EHQ1, EHQ2, EHQ3 and EHQ, from the labels ABSTAIN, HEDGE, CORRECT, WRONG and a confidence."""
+    """EHQ1, EHQ2, EHQ3 and EHQ, from a label and a confidence.
+
+    roles: what abstaining, hedging, correct and wrong responses are called.
+    """
 
     name: str = "EHQ"
     parts: tuple[str, ...] = ("EHQ1", "EHQ2", "EHQ3", "EHQ")
+    roles: tuple[str, str, str, str] = LABELS
     needs: tuple[str, ...] = ("judges", "confidence")
     bounds: tuple[float, float] = (0.0, 1.0)
 
@@ -69,7 +73,7 @@ class Ehq(LabelScore):
 
     def features(self, records: Records) -> FloatArray:
         """(R, q + 2, 16): counts that EHQ1 and EHQ2 need, confidence coverage, and the gap of each confidence bin."""
-        a, h, c, w = position(records.labels, LABELS, self.name)
+        a, h, c, w = position(records.labels, self.roles, self.name)
         rows, q = len(records), len(records.labels)
         z = np.zeros((rows, q + 2, _SIZE))
         usable, bins = usable_confidence(records), confidence_bins(records)
@@ -147,6 +151,7 @@ class BalancedEhq3(LabelScore):
 
     categories: tuple[str, ...] = (*KNOWLEDGE, *CONTEXT)
     variable: str = "category"
+    roles: tuple[str, str, str, str] = LABELS
     name: str = "EHQ3-balanced"
     parts: tuple[str, ...] = ("EHQ3-balanced",)
     needs: tuple[str, ...] = ("judges", "confidence", "by:category")
@@ -159,7 +164,7 @@ class BalancedEhq3(LabelScore):
 
     def features(self, records: Records) -> FloatArray:
         """(R, q + 2, 11 per category): substantive count and gap of each bin, in the block of the record's category."""
-        z = Ehq().features(records)[..., _SUBSTANTIVE:]
+        z = Ehq(roles=self.roles).features(records)[..., _SUBSTANTIVE:]
         category = records.factor(self.variable)
         blocks = [z * category.mask(name)[:, None, None] for name in self.categories]
         return np.concatenate(blocks, axis=-1)
@@ -184,13 +189,15 @@ class CalibrationBin:
     confidence: float | None
 
 
-def calibration_bins(records: Records, outcomes: FloatArray) -> tuple[CalibrationBin, ...]:
+def calibration_bins(
+    records: Records, outcomes: FloatArray, roles: tuple[str, str, str, str] = LABELS
+) -> tuple[CalibrationBin, ...]:
     """The reliability table behind EHQ3.
 
     outcomes: (R, q) weight of each row under each declared label: its count in the column of the judge's label, or its
     design weight times the shares of the human label.
     """
-    _, _, c, w = position(records.labels, LABELS, "EHQ")
+    _, _, c, w = position(records.labels, roles, "EHQ")
     bins, confidence = confidence_bins(records), records.confidence / records.grid
     inside = bins >= 0
     weight = (outcomes[:, c] + outcomes[:, w])[inside]

@@ -33,6 +33,7 @@ from agreement.scores.base import (
     Ratio,
     Scope,
     divide,
+    position,
 )
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ class Reasoned(LabelScore):
     """NAS or KIS, with or without search, with the judged or people's reasons, or judge-free.
 
     threshold: ratings from here on are aligned. condition: only records of this condition (None: all).
-    judge_free: r holds wherever y does. coded: outcomes are the labels of `CODED_LABELS` with the reason's alignment.
+    judge_free: r holds wherever y does. coded: outcomes are labels (`roles`: what abstaining, hedging, correct and
+    wrong responses are called) with the reason's alignment. item_type: the type of item that counts (None: OK or IK).
     """
 
     kind: Kind = "NAS"
@@ -111,6 +113,7 @@ class Reasoned(LabelScore):
     judge_free: bool = False
     coded: bool = False
     item_type: str | None = None
+    roles: tuple[str, str, str, str] = CODED_LABELS
     needs: tuple[str, ...] = ("ratings", "correct", "abstained", "searched", "item_type")
     bounds: tuple[float, float] = (-1.0, 1.0)
 
@@ -211,7 +214,7 @@ class Reasoned(LabelScore):
 
     def _judged_labels(self, records: Records, judge: str, aligned: IntArray) -> IntArray:
         label = super().judged(records, judge)
-        abstain, hedge, correct, wrong = (records.labels.index(name) for name in CODED_LABELS)
+        abstain, hedge, correct, wrong = position(records.labels, self.roles, self.name)
         needs_reason = (label == correct) | ((label == hedge) & (records.correct == 1))
         reason = np.where(needs_reason | (aligned >= 0), aligned, 0)
         place = np.select(
@@ -221,7 +224,7 @@ class Reasoned(LabelScore):
 
     def _human_labels(self, sample: Sample, aligned: FloatArray, treatment: str | None) -> FloatArray:
         labels = super().human(sample, treatment)
-        abstain, hedge, correct, wrong = (sample.records.labels.index(name) for name in CODED_LABELS)
+        abstain, hedge, correct, wrong = position(sample.records.labels, self.roles, self.name)
         rated = np.isfinite(aligned)
         yes = np.where(rated, aligned, 0.0)
         columns = [labels[:, abstain]]

@@ -31,6 +31,7 @@ from agreement.scores.wikiprofile import (
 if TYPE_CHECKING:
     from agreement.impact.records import Records
 
+THINKING_ON = frozenset({"thinking", "on", "true", "True", "1", "yes"})
 RATES = {
     "encodes": ("direct recall", "recall with thinking", "recall failure"),
     "knows with thinking": ("direct recall", "recall with thinking", "inference without encoding", DIRECT_INFERENCE),
@@ -97,12 +98,14 @@ class FactTable:
 def fact_table(records: Records, outcomes: FloatArray) -> FactTable:
     """Count labels per fact and grade.
 
-    outcomes: (R, 4) weight of each row under CORRECT, INCORRECT, PARTIALLY, OTHER. records needs `fact` and the
-    variables `question_type` and `thinking` ("on" or "off") in `by`. Raises AgreementError when one is absent.
+    outcomes: (R, 4) weight of each row under CORRECT, INCORRECT, PARTIALLY, OTHER. records needs `fact`, the variable
+    `question_type` in `by`, and whether the model was thinking: the variable `thinking` in `by`, else the condition,
+    one of `THINKING_ON` or anything else. Raises AgreementError when one is absent.
     """
-    if records.fact is None or not {"question_type", "thinking"} <= set(records.by):
-        raise AgreementError("WikiProfile needs each response's fact, question_type and thinking (on or off)")
-    thinking = [value in {"on", "true", "True", "1", "yes"} for value in records.by["thinking"].values()]
+    if records.fact is None or "question_type" not in records.by:
+        raise AgreementError("WikiProfile needs each response's fact and question_type")
+    switch = records.by.get("thinking", records.condition)
+    thinking = [value in THINKING_ON for value in switch.values()]
     place = grade_index(records.by["question_type"].values(), thinking)
     key = records.model.codes * len(records.fact.names) + records.fact.codes
     keys, fact = np.unique(key, return_inverse=True)
@@ -118,9 +121,12 @@ def profiles_of(table: FactTable, treatment: Treatment = "pair", threshold: floa
     return fact_profiles(question_outcomes(grade(table.counts, treatment), threshold), treatment)
 
 
-def judge_outcomes(records: Records, judge: str) -> FloatArray:
-    """(R, 4) the rows' counts under the judge's label, in the order of LABELS; rows without a label are zero."""
-    at = position(records.labels, LABELS, "profiles")
+def judge_outcomes(records: Records, judge: str, labels: tuple[str, ...] = LABELS) -> FloatArray:
+    """(R, 4) the rows' counts under the judge's label: correct, incorrect, partially, other; zero without a label.
+
+    labels: what these four are called in the protocol.
+    """
+    at = position(records.labels, labels, "profiles")
     if judge not in records.judges:
         raise AgreementError(f"no judge named {judge!r}: there are {', '.join(records.judges) or 'none'}")
     label = records.judges[judge]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agreement.scores.base import FloatArray, LabelScore, Ratio, Scope, divide, weights
+from agreement.scores.base import NO_LABEL, FloatArray, IntArray, LabelScore, Ratio, Scope, divide, weights
 from agreement.scores.nas import REASONS
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ class ParsedScore(LabelScore):
         unflagged = (records.searched < 0) & self.search
         codes = np.select([other, elsewhere, records.technical, unparsed, unflagged], [2, 3, 1, 4, 5], 0)
         return Scope(codes.astype(np.int64), REASONS)
+
+    def judged(self, records: Records, judge: str) -> IntArray:
+        return np.full(len(records), NO_LABEL, np.int64)
 
     def features(self, records: Records) -> FloatArray:
         """(R, q + 2, d): the same under every label."""
@@ -129,6 +132,9 @@ class NoticingActing(LabelScore):
         if not self.coded:
             return scope
         return Scope(np.where(scope.codes == 4, 0, scope.codes), scope.reasons)
+
+    def judged(self, records: Records, judge: str) -> IntArray:
+        return super().judged(records, judge) if self.coded else np.full(len(records), NO_LABEL, np.int64)
 
     def features(self, records: Records) -> FloatArray:
         """(R, q + 2, 3): noticed, searched, counted."""

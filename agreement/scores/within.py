@@ -90,15 +90,3 @@ class Within:
 
     def _inner(self, part: str) -> str:
         return next(inner for inner, outer in self.named.items() if outer == part)
-
-
-def ehq_scores() -> tuple[Score, ...]:
-    """EHQ with its parts, EHQ-K, EHQ-C and category-balanced EHQ3, as the `ehq` protocol declares them."""
-    from agreement.scores.ehq import CONTEXT, KNOWLEDGE, BalancedEhq3, Ehq
-
-    return (
-        Ehq(),
-        Within(Ehq(), "category", KNOWLEDGE, {"EHQ": "EHQ-K"}),
-        Within(Ehq(), "category", CONTEXT, {"EHQ": "EHQ-C"}),
-        BalancedEhq3(),
-    )
