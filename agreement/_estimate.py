@@ -105,6 +105,7 @@ def estimate_sample(
         return Coefficient(
             value=None, se=None, low=None, high=None, undefined=reason, notes=description["notes"], **common
         )
+    simple = sample.items is None and sample.n_strata == 1 and float(sample.weight.max()) == 1 == float(sample.weight.min())
     se, blocks = (None, 0.0) if plan.method == "none" else standard_error(statistic, sample, totals, form)
     bounds = _interval(statistic, sample, (value, expected), se, blocks, form, plan)
     reversed_note = (REVERSED,) if form.signed and value < 0 and bounds.high is not None and bounds.high < 0 else ()
@@ -114,6 +115,7 @@ def estimate_sample(
         low=bounds.low,
         high=bounds.high,
         interval=bounds.method,
+        se_null=statistic.null_se(totals) if se is not None and simple else None,
         observed=observed,
         expected=expected,
         draws=bounds.draws,

@@ -279,6 +279,16 @@ class CoderPairs(CodedStatistic):
             return _described(apart[0], expected[0])
         return float(self.evaluate(totals)), 1 - float(_mean_defined(apart)), 1 - float(_mean_defined(expected))
 
+    def null_se(self, totals: FloatArray) -> float | None:
+        """Fleiss, Cohen and Everitt (1969), for one pair of coders."""
+        if self.tables > 1 or self.pooled:
+            return None
+        n, first, second = totals[0], totals[2 : 2 + self.q] / totals[0], totals[2 + self.q :] / totals[0]
+        by_first, by_second = self.v @ second, first @ self.v
+        expected = float(first @ by_first)
+        spread = np.outer(first, second) * (self.v - by_first[:, None] - by_second) ** 2
+        return math.sqrt(max(float(spread.sum()) - expected**2, 0.0) / n) / expected
+
     def disagrees(self, rows: AnyArray) -> tuple[BoolArray, BoolArray]:
         apart = np.zeros(len(rows), np.bool_)
         for first, second in self.pairs:

@@ -64,11 +64,15 @@ def read_vectors(first: Any, second: Any) -> Columns:
 
 def is_frame(value: object) -> bool:
     """A pandas DataFrame, without importing pandas."""
-    return type(value).__module__.startswith("pandas.") and hasattr(value, "columns")
+    return _is_pandas(value) and hasattr(value, "columns")
+
+
+def _is_pandas(value: object) -> bool:
+    return type(value).__module__.partition(".")[0] == "pandas"
 
 
 def _is_series(value: object) -> bool:
-    return type(value).__module__.startswith("pandas.") and hasattr(value, "index") and not hasattr(value, "columns")
+    return _is_pandas(value) and hasattr(value, "index") and not hasattr(value, "columns")
 
 
 def _refuse_misaligned(first: Any, second: Any) -> None:

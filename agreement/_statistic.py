@@ -62,6 +62,10 @@ class Statistic(ABC):
     def why_undefined(self, totals: FloatArray) -> str:
         """The reason in words, called where `evaluate` gives NaN."""
 
+    def null_se(self, totals: FloatArray) -> float | None:
+        """Standard error if the coders were independent, where there is a formula."""
+        return None
+
     def notes(self, totals: FloatArray) -> tuple[str, ...]:
         """Remarks that belong beside the number."""
         return ()

@@ -38,7 +38,7 @@ def percent_agreement(
 
 
 def share_form(name: str, convention: str, table: Ratings, v: FloatArray) -> Form:
-    """Of a share of agreeing pairs; two coders who agree or not are a proportion, for which Wilson's interval is right."""
+    """Of a share of agreeing pairs: two coders who agree or not are a proportion, for which Wilson is right."""
     proportion = len(table.coders) == 2 and bool(((v == 0) | (v == 1)).all())
     return Form(name, convention, bounds=(0.0, 1.0), signed=False, few=math.inf if proportion else FEW)
 
