@@ -141,8 +141,9 @@ def _fields(root: Table, joins: Sequence[str]) -> tuple[FieldRule, ...]:
         root.fail("there is no [fields] table.", 'Add [fields] with lines such as question = "Question".')
     rules = []
     for target in table.data:
-        if not known_target(target):
-            table.fail(f"there is no field {target!r}.", _unquoted(table, target) or suggestion(target), target)
+        unquoted = _unquoted(table, target)
+        if unquoted or not known_target(target):
+            table.fail(f"there is no field {target!r}.", unquoted or suggestion(target), target)
         rules.append(FieldRule(target, _expression(table, target, joins)))
     try:
         check_fields(rules)
@@ -153,7 +154,7 @@ def _fields(root: Table, joins: Sequence[str]) -> tuple[FieldRule, ...]:
 
 def _unquoted(table: Table, target: str) -> str:
     inner = table.data[target]
-    if target in FAMILIES and isinstance(inner, dict) and inner:
+    if target in FAMILIES and isinstance(inner, dict) and inner and not inner.keys() & set(_EXPRESSION):
         return f'Put the whole name in quotes: "{target}.{next(iter(inner))}".'
     return ""
 

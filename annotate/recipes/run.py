@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from annotate.importers.fit import Unfit
-from annotate.importers.records import Record, read_records
+from annotate.importers.records import Record, kind_of, read_records
 from annotate.importers.sources import SourceError
 from annotate.importers.tally import Tally
 from annotate.recipes.files import Group
@@ -47,15 +47,19 @@ def _group_rows(recipe: Recipe, mapper: Mapper, group: Group, tally: Tally) -> I
 
 
 def _read(path: Path, recipe: Recipe, join: Join | None, tally: Tally) -> Iterator[Found]:
-    """The records of one file, counted, with every column that the recipe needs seen at least once."""
+    """The records of one file, counted. Every column that the recipe needs is seen at least once (JSON), or at once."""
     missing = set(_needed(recipe, join))
     source = tally.index(path)
+    options = join.read if join else recipe.read
+    fixed = (options.kind or kind_of(path)) in ("csv", "parquet")
     last: Record | None = None
-    for found in read_records(path, join.read if join else recipe.read):
+    for found in read_records(path, options):
         tally.count(source)
         if missing and isinstance(found, Record):
             last = found
             missing = {column for column in missing if not _holds(found.data, column)}
+            if missing and fixed:
+                break
         yield found
     if missing and last is not None:
         raise _no_column(path, sorted(missing)[0], last)
