@@ -14,12 +14,14 @@ from typing import Literal
 
 import numpy as np
 
-from agreement.cells import Cells, FloatArray, IntArray
+from agreement.cells import BoolArray, Cells, FloatArray, IntArray
 from agreement.errors import AgreementError
 
 Target = Literal["corpus", "population"]
-Lending = Literal["pool", "lend"]
+Sharing = Literal["family", "pool"]
 MIN_DRAWS = 1000
+THIN = 10
+FAMILY_MASS = 2.0
 UNIT_SEPARATOR = "\x1f"
 
 
@@ -43,15 +45,14 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Borrowing:
-    """Which cells share one label distribution, and what is known about it.
+    """What cells know of each other.
 
-    group: (G,) index of the cell's group; a cell with labels of its own is usually alone in it.
-    counts: (G, q) effective label counts of the group, the same for all its cells.
-    mean: (G, q) label shares for the estimate: the cell's own, the group's, or the prior's where nothing was labelled.
+    pooled: (G, q) effective label counts of the cell's family, the same for all its members.
+    mean: (G, q) label shares for the estimate: the cell's own, the family's, or the prior's where nothing was labelled.
+    merged, prior_only: cells without a label that use the family's, and those of families without any.
     """
 
-    group: IntArray
-    counts: FloatArray
+    pooled: FloatArray
     mean: FloatArray
     merged: tuple[int, ...]
     prior_only: tuple[int, ...]
@@ -71,41 +72,42 @@ def prior(cells: Cells) -> FloatArray:
 
 
 def borrow(cells: Cells) -> Borrowing:
-    """Let cells without a label share the distribution of the same model and judge label, over strata.
+    """Let cells without a label use the labels of their family: same model, judge label and possible labels.
 
-    Only cells with the same possible labels are joined. Labels are weighted by N_h / n_h and count as their effective
-    sample size (Kish 1965), (sum w)^2 / sum w^2. Never across models.
+    Labels are weighted by N_h / n_h and count as their effective sample size (Kish 1965), (sum w)^2 / sum w^2. Never
+    across models.
     """
-    n = cells.n_labelled
-    group = np.arange(len(cells), dtype=np.int64)
-    counts, mean = cells.labelled.copy(), prior(cells)
+    n, size = cells.n_labelled, cells.size
+    pooled, mean = np.zeros_like(cells.labelled), prior(cells)
     own = n > 0
     mean[own] = cells.labelled[own] / cells.labelled[own].sum(axis=1, keepdims=True)
     merged: list[int] = []
     prior_only: list[int] = []
     for members in families(cells):
-        empty = members[~own[members]]
-        if not len(empty):
-            continue
-        group[members] = members[0]
-        donors = members[own[members]]
-        (merged if len(donors) else prior_only).extend(int(i) for i in empty)
+        donors, empty = members[own[members]], members[~own[members]]
         if len(donors):
-            shares = (cells.size[donors, None] * mean[donors]).sum(axis=0) / cells.size[donors].sum()
-            effective = cells.size[donors].sum() ** 2 / (cells.size[donors] ** 2 / n[donors]).sum()
-            counts[members], mean[empty] = effective * shares, shares
-    return Borrowing(group, counts, mean, tuple(sorted(merged)), tuple(sorted(prior_only)))
+            shares = (size[donors, None] * mean[donors]).sum(axis=0) / size[donors].sum()
+            effective = size[donors].sum() ** 2 / (size[donors] ** 2 / n[donors]).sum()
+            pooled[members], mean[empty] = effective * shares, shares
+        (merged if len(donors) else prior_only).extend(int(i) for i in empty)
+    return Borrowing(pooled, mean, tuple(sorted(merged)), tuple(sorted(prior_only)))
 
 
 def complete(
-    cells: Cells, *, draws: int = 4000, seed: int, target: Target = "corpus", borrowing: Lending = "pool"
+    cells: Cells, *, draws: int = 4000, seed: int, target: Target = "corpus", sharing: Sharing = "family"
 ) -> Completion:
     """Draw completed corpora given the labels seen.
 
     draws: B, at least 1000. target: "corpus" completes the records at hand; "population" then resamples each model's
     completed records with replacement (Bayesian bootstrap of the questions), for the source they came from.
-    borrowing: what happens to the family of a cell without a label (`families`). "pool": all its cells share one label
-    distribution. "lend": labelled cells keep their own, and the empty ones get the mean of those by cell size.
+    sharing: what cells of one family (same model, judge label and possible labels, in other strata) tell each other.
+    "family": where one of them has fewer than 10 labels, the prior mass of 1 is the family's, not each cell's, since a
+    mass per cell would pull agreement down as cells multiply (measured in docs/coverage-posterior.md). With
+    p_F ~ Dirichlet(a + pooled labels) and n_F labels in the family, each cell has p_g ~ Dirichlet(A m), m proportional
+    to y_g + a n_g / n_F + 2 p_F and A + 1 = n_g (1 - n_g / (n_g + 2)^2), which gives p_g the variance of the cell's
+    sample share; a cell without labels has p_F.
+    "pool": each cell has a prior mass of 1, and one distribution serves the whole family as soon as one of its cells
+    has no label. The two are the same where every cell has 10 labels.
 
     Every cell draws from a PCG64 stream of its own, derived from the seed and the cell's names, so that adding a model
     or a stratum changes no other cell's draws. A unit whose label is split (1/m to each of m labels) is completed by
@@ -114,17 +116,17 @@ def complete(
     """
     if draws < MIN_DRAWS:
         raise AgreementError(f"draws={draws}: a posterior interval needs at least {MIN_DRAWS}")
-    sharing, masses = borrow(cells), prior(cells)
+    borrowed, masses = borrow(cells), prior(cells)
     counts = np.zeros((draws, len(cells), len(cells.labels)), dtype=np.int64)
     for members in families(cells):
         streams = [_stream(seed, cells, int(g)) for g in members]
-        weights = _label_weights(cells, members, sharing, masses, streams, draws, borrowing)
+        weights = _label_weights(cells, members, borrowed, masses, streams, draws, sharing)
         for g, stream, weight in zip(members, streams, weights, strict=True):
             counts[:, g] = _seen(cells.labelled[g], draws, stream)
             counts[:, g] += _unseen(int(cells.size[g] - cells.n_labelled[g]), weight, stream)
     if target == "population":
         _resample(cells, counts, seed)
-    return Completion(counts, target, *_names(cells, sharing))
+    return Completion(counts, target, *_names(cells, borrowed))
 
 
 def expected_counts(cells: Cells) -> FloatArray:
@@ -158,27 +160,41 @@ def _named_stream(seed: int, *names: str) -> np.random.Generator:
 def _label_weights(
     cells: Cells,
     members: IntArray,
-    sharing: Borrowing,
+    borrowed: Borrowing,
     masses: FloatArray,
     streams: list[np.random.Generator],
     draws: int,
-    borrowing: Lending,
+    sharing: Sharing,
 ) -> list[FloatArray]:
     """Per cell of a family (B, q) unnormalised Dirichlet draws of its label distribution."""
-    shared = bool((sharing.group[members] != members).any() or (cells.n_labelled[members] == 0).any())
-    counts = sharing.counts if borrowing == "pool" else cells.labelled
-    own = [
-        stream.standard_gamma(masses[g] + counts[g], size=(draws, len(cells.labels)))
-        for g, stream in zip(members, streams, strict=True)
-    ]
-    if not shared:
-        return own
-    donors = [k for k, g in enumerate(members) if cells.n_labelled[g] > 0]
-    if borrowing == "pool" or not donors:
-        return [own[0]] * len(own)
-    shares = [own[k] / own[k].sum(axis=1, keepdims=True) * float(cells.size[members[k]]) for k in donors]
-    lent = np.asarray(sum(shares))
-    return [own[k] if k in donors else lent for k in range(len(own))]
+    n = cells.n_labelled[members]
+    thin = bool(_is_thin(cells, members).any()) and len(members) > 1
+    shape = (draws, len(cells.labels))
+    if (sharing == "family" and not thin) or (sharing == "pool" and (n > 0).all()):
+        return [
+            stream.standard_gamma(masses[g] + cells.labelled[g], size=shape)
+            for g, stream in zip(members, streams, strict=True)
+        ]
+    common = streams[0].standard_gamma(masses[members[0]] + borrowed.pooled[members[0]], size=shape)
+    if sharing == "pool":
+        return [common] * len(members)
+    common /= common.sum(axis=1, keepdims=True)
+    own = cells.labelled[members] + masses[members] * (n / max(n.sum(), 1))[:, None]
+    return [_near(common, y, k, s) for y, k, s in zip(own, n.tolist(), streams, strict=True)]
+
+
+def _is_thin(cells: Cells, members: IntArray) -> BoolArray:
+    """Cells with fewer than 10 labels that are not labelled throughout."""
+    return np.asarray(cells.n_labelled[members] < np.minimum(THIN, cells.size[members]))
+
+
+def _near(common: FloatArray, own: FloatArray, n: int, stream: np.random.Generator) -> FloatArray:
+    """(B, q) distribution of a cell with n labels, `own` with its part of the prior, in a family that has `common`."""
+    if n == 0:
+        return common
+    precision = max(n * (1 - n / (n + FAMILY_MASS) ** 2) - 1, 0.5)
+    weights: FloatArray = stream.standard_gamma(precision * (own + FAMILY_MASS * common) / (own.sum() + FAMILY_MASS))
+    return weights
 
 
 def _seen(labelled: FloatArray, draws: int, stream: np.random.Generator) -> IntArray:
@@ -200,22 +216,35 @@ def _unseen(count: int, weights: FloatArray, stream: np.random.Generator) -> Int
 
 
 def _resample(cells: Cells, counts: IntArray, seed: int) -> None:
+    """Replace each model's completed corpus by a sample of its size from it, and from a prior mass of 1 per family.
+
+    Without that mass a label that no record has could never appear, and a census without errors would be certain.
+    """
+    masses, total = prior(cells), np.zeros(len(cells))
+    for members in families(cells):
+        total[members] = cells.size[members].sum()
+    weights = (counts + masses * (cells.size / total)[:, None]) * (total / (total + 1))[:, None]
     for model in sorted(set(cells.model)):
         mask = cells.where(model=model)
-        block = counts[:, mask]
-        total = int(cells.size[mask].sum())
+        size = int(cells.size[mask].sum())
+        chances = weights[:, mask].reshape(len(weights), -1)
+        support = chances.any(axis=0)
+        drawn = np.zeros(chances.shape, dtype=np.int64)
         stream = _named_stream(seed, "population", model)
-        flat = stream.multinomial(total, block.reshape(len(block), -1) / total)
-        counts[:, mask] = flat.reshape(block.shape)
+        drawn[:, support] = stream.multinomial(size, chances[:, support] / chances.sum(axis=1, keepdims=True))
+        counts[:, mask] = drawn.reshape(len(weights), -1, len(cells.labels))
 
 
-def _names(cells: Cells, sharing: Borrowing) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def _names(cells: Cells, borrowed: Borrowing) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     notes = [
         f"{cells.name(g)}: no human label; labels of the same model and judge label in other strata stand in"
-        for g in sharing.merged
+        for g in borrowed.merged
     ]
+    thin = sum(int(_is_thin(cells, members).sum()) for members in families(cells) if len(members) > 1)
+    if thin:
+        notes.append(f"{thin} cells with fewer than {THIN} labels lean on the same judge label in other strata")
     missing: dict[tuple[str, str], int] = {}
-    for g in sharing.prior_only:
+    for g in borrowed.prior_only:
         key = (cells.model[g], cells.judge[g])
         missing[key] = missing.get(key, 0) + int(cells.size[g])
     notes += [
@@ -225,5 +254,5 @@ def _names(cells: Cells, sharing: Borrowing) -> tuple[tuple[str, ...], tuple[str
     surprising = float((cells.labelled * ~cells.possible).sum())
     if surprising:
         notes.append(f"{surprising:g} human labels are ones that were declared impossible for their record")
-    merged, prior_only = (tuple(cells.name(g) for g in found) for found in (sharing.merged, sharing.prior_only))
+    merged, prior_only = (tuple(cells.name(g) for g in found) for found in (borrowed.merged, borrowed.prior_only))
     return merged, prior_only, tuple(notes)

@@ -138,8 +138,8 @@ def run(scenario, seed, replications, draws):
 def compare_borrowing(tallies, cells, corpus, seed, draws):
     """Shares inside each item stratum, under both ways to treat cells without a label."""
     estimate = expected_counts(cells)
-    for borrowing in ("pool", "lend"):
-        counts = complete(cells, seed=seed, draws=draws, borrowing=borrowing).counts
+    for borrowing in ("family", "pool"):
+        counts = complete(cells, seed=seed, draws=draws, sharing=borrowing).counts
         everything = [(None, np.ones(len(cells), bool), corpus.sum(axis=0))]
         parts = [(f"s{h}", cells.where(stratum=f"s{h}"), corpus[h]) for h in range(len(corpus))]
         for name, mask, records in everything + parts:
@@ -196,7 +196,7 @@ def summary(scenario, tallies, bare):
 
 def borrowing_summary(tallies):
     found = {}
-    for borrowing in ("pool", "lend"):
+    for borrowing in ("family", "pool"):
         for where in ("whole", "stratum"):
             chosen = [t for key, t in tallies.items() if key[0] == borrowing and key[1].startswith(where)]
             covers = [t.hits / t.runs for t in chosen]
@@ -273,7 +273,7 @@ def borrowing_table(results):
         "|---|---|---|---|",
     ]
     for r in results:
-        for rule in ("pool", "lend") if "borrowing" in r else ():
+        for rule in ("family", "pool") if "borrowing" in r else ():
             cells = []
             for where in ("whole", "stratum"):
                 b = r["borrowing"][f"{rule}, {where}"]

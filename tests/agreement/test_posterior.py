@@ -108,7 +108,7 @@ def test_empty_cell_borrows_from_its_model_and_label_weighted_by_design():
     )
     sharing = borrow(cells)
     # sum w = 120; sum w y = (10*8 + 5*1, 10*2 + 5*3) = (85, 35); sum w^2 = 10*100 + 4*25 = 1100; n_eff = 14400/1100
-    assert sharing.counts[0] == pytest.approx(14400 / 1100 * np.array([85, 35]) / 120)
+    assert sharing.pooled[0] == pytest.approx(14400 / 1100 * np.array([85, 35]) / 120)
     assert sharing.mean[0].tolist() == [0.8, 0.2]  # the estimate keeps a labelled cell's own shares
     index = cells.stratum.index("s3")
     assert expected_counts(cells)[index] == pytest.approx(40 * np.array([85, 35]) / 120)
@@ -221,3 +221,38 @@ def test_counts_in_are_counts_out(rows, target):
     for model in set(cells.model):
         mask = cells.where(model=model)
         assert (done.counts[:, mask].sum(axis=(1, 2)) == cells.size[mask].sum()).all()
+
+
+def test_thin_cells_of_a_family_lean_on_each_other_and_keep_the_pull_of_the_prior_small():
+    # 20 strata with 5 labels each, all of them in agreement with the judge: a prior mass of 1 in each cell would put
+    # half a disagreement beside every 5 labels and the corpus at about 1 - .5/6 = .92
+    cells = cells_of([("m", f"s{k:02}", "A", 100, (5, 0)) for k in range(20)])
+    family, pool = (complete(cells, seed=1, sharing=s).counts[:, :, 0].sum(axis=1) / 2000 for s in ("family", "pool"))
+    assert pool.mean() == pytest.approx(0.921, abs=0.005)  # 1 - .95 * .5/6
+    assert family.mean() > 0.99
+    # rule of three: with 0 of 100 the upper end of a 95 % interval for disagreements is near 3 %
+    assert 0.015 < 1 - np.quantile(family, 0.025) < 0.035
+    assert "20 cells with fewer than 10 labels" in complete(cells, seed=1).notes[0]
+
+
+def test_well_labelled_cells_do_not_lean():
+    cells = cells_of([("m", f"s{k}", "A", 100, (9, 1)) for k in range(3)])
+    family, pool = (complete(cells, seed=1, sharing=s).counts for s in ("family", "pool"))
+    assert (family == pool).all()
+
+
+def test_thin_cells_keep_the_centre_of_their_own_labels():
+    # two strata that differ, 8 of 8 against 1 of 8: each cell's draws stay near its own share, pulled by 2.5 labels
+    cells = cells_of([("m", "s1", "A", 200, (8, 0)), ("m", "s2", "A", 200, (1, 7))])
+    drawn = complete(cells, seed=1).counts[:, :, 0].mean(axis=0) / 200
+    pooled = 9.5 / 17  # (9 labels + prior 1/2) / (16 + 1)
+    # own labels + half of the prior mass (1/2 each) + 2 of the family's, over 8 + 1/2 + 2
+    assert drawn[0] == pytest.approx((8 + 192 * (8.25 + 2 * pooled) / 10.5) / 200, abs=0.01)
+    assert drawn[1] == pytest.approx((1 + 192 * (1.25 + 2 * pooled) / 10.5) / 200, abs=0.01)
+
+
+def test_a_census_without_errors_is_not_certain_for_the_population():
+    cells = cells_of([("m", "s", "A", 20, (20, 0))])
+    share = complete(cells, seed=1, target="population").counts[:, 0, 0] / 20
+    assert np.quantile(share, 0.025) < 0.95
+    assert (complete(cells, seed=1).counts[:, 0, 0] == 20).all()  # for the corpus itself it is
