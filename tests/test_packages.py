@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,14 @@ def test_a_foreign_package_of_the_same_name_is_named_in_one_line(tmp_path: Path)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert f"The package 'db' comes from {tmp_path / 'db'}" in done.stderr
+
+
+def test_every_package_is_installed() -> None:
+    """The list in pyproject.toml is written by hand, because annotate.samples is mapped; it must not fall behind."""
+    declared = set(tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"])
+    found = {
+        ".".join(path.parent.relative_to(REPOSITORY).parts)
+        for top in ("agreement", "annotate", "db", "tui")
+        for path in (REPOSITORY / top).rglob("*.py")
+    }
+    assert declared == found | {"annotate.samples"}
