@@ -16,8 +16,10 @@ import subprocess
 import sys
 import tomllib
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +37,11 @@ SCENARIOS = ROOT / "benchmarks" / "scenarios" / "posterior.toml"
 TABLE = ROOT / "docs" / "coverage-posterior.md"
 OVERALL = ("agreement", "kappa", "MCC", "macro F1", "balanced accuracy")
 PER_LABEL = ("human share", "recall", "precision", "F1")
+RULES = ("family", "pool")
+
+Scenario = dict[str, Any]
+Key = tuple[str, ...]
+Array = np.ndarray[Any, Any]
 
 
 @dataclass
@@ -47,20 +54,27 @@ class Tally:
     undefined: int = 0
     errors: list[float] = field(default_factory=list)
 
-    def add(self, low, high, truth):
+    def add(self, low: float, high: float, truth: float) -> None:
         self.runs += 1
         self.hits += low - 1e-12 <= truth <= high + 1e-12
         self.width += high - low
 
+    @property
+    def coverage(self) -> float:
+        return self.hits / self.runs
 
-def draw_corpus(scenario, rng):
-    """(H, q, q) records by item stratum, human label, judge label."""
+
+Tallies = dict[Key, Tally]
+
+
+def draw_corpus(scenario: Scenario, rng: np.random.Generator) -> tuple[Array, Array]:
+    """(H, q, q) records by item stratum, human label and judge label; and their probabilities."""
     people, judge = np.array(scenario["people"]), np.array(scenario["judge"])
     joint = people[:, :, None] * judge[None] / len(people)
     return rng.multinomial(scenario["N"], joint.ravel()).reshape(joint.shape), joint
 
 
-def draw_sample(scenario, corpus, rng):
+def draw_sample(scenario: Scenario, corpus: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """(H, q, q) labelled records, and the (H, q) inclusion probability of each item stratum x judge label."""
     sizes = corpus.sum(axis=1)
     flat, n = sizes.ravel(), scenario["n"]
@@ -74,12 +88,12 @@ def draw_sample(scenario, corpus, rng):
         taken = allocate(flat.tolist(), n, scenario["design"])
         chance = taken / np.maximum(flat, 1)
     taken, sample = taken.reshape(sizes.shape), np.zeros_like(corpus)
-    for h, j in np.ndindex(sizes.shape):
+    for h, j in np.ndindex(*sizes.shape):
         sample[h, :, j] = rng.multivariate_hypergeometric(corpus[h, :, j], taken[h, j])
     return sample, chance.reshape(sizes.shape)
 
 
-def cells_of(corpus, sample, chance):
+def cells_of(corpus: Array, sample: Array, chance: Array) -> Cells:
     strata, q, _ = corpus.shape
     labels = tuple("ABCD"[:q])
     rows = [(h, j) for h in range(strata) for j in range(q) if corpus[h, :, j].sum()]
@@ -95,207 +109,197 @@ def cells_of(corpus, sample, chance):
     )
 
 
-def matrix_of(table):
-    q = table.shape[-1]
-    labels = tuple("ABCD"[:q])
+def matrix_of(table: Array) -> Confusion:
+    labels = tuple("ABCD"[: table.shape[-1]])
     totals = table.sum(axis=0).T.astype(float)
     return Confusion(labels, labels, totals, totals, "truth")
 
 
-def wanted(labels):
+def wanted(labels: Iterable[str]) -> list[tuple[str, str | None]]:
     return [(name, None) for name in OVERALL] + [(name, label) for name in PER_LABEL for label in labels]
 
 
-def run(scenario, seed, replications, draws):
+def text(key: tuple[str, str | None]) -> str:
+    return " ".join(part for part in key if part)
+
+
+def run(scenario: Scenario, seed: int, replications: int, draws: int) -> tuple[Tallies, dict[str, list[float]]]:
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(sum(scenario["name"].encode()),)))
-    tallies = defaultdict(Tally)
-    labels = "ABCD"[: len(scenario["judge"])]
+    tallies: Tallies = defaultdict(Tally)
+    bare: dict[str, list[float]] = defaultdict(list)
     target = scenario.get("truth", "corpus")
-    bare = defaultdict(list)
     for replication in range(replications):
         corpus, joint = draw_corpus(scenario, rng)
         sample, chance = draw_sample(scenario, corpus, rng)
         truth = point_measures(matrix_of(corpus if target == "corpus" else joint))
-        cells = cells_of(corpus, sample, chance)
         unweighted = point_measures(matrix_of(sample))
+        cells = cells_of(corpus, sample, chance)
         for method in ("posterior", "linearised"):
             found = judge_agreement(cells, seed=replication, method=method, target=target, draws=draws)
-            for key in wanted(labels):
-                interval, tally = found.get(*key), tallies[method, *key]
-                if truth[key] is None or interval.value is None:
+            for key in wanted(cells.labels):
+                interval, tally, true = found.get(*key), tallies[method, text(key)], truth[key]
+                if true is None or interval.value is None or interval.low is None or interval.high is None:
                     tally.undefined += 1
                     continue
-                tally.add(interval.low, interval.high, truth[key])
-                if method == "posterior":
-                    tally.errors.append(interval.value - truth[key])
-                    if unweighted[key] is not None:
-                        bare[key].append(unweighted[key] - truth[key])
+                tally.add(interval.low, interval.high, true)
+                tally.errors.append(interval.value - true)
+        for key in wanted(cells.labels):
+            seen, true = unweighted[key], truth[key]
+            if seen is not None and true is not None:
+                bare[text(key)].append(seen - true)
         if scenario.get("compare_borrowing"):
-            compare_borrowing(tallies, cells, corpus, replication, draws)
+            compare_rules(tallies, cells, corpus, replication, draws)
     return tallies, bare
 
 
-def compare_borrowing(tallies, cells, corpus, seed, draws):
-    """Shares inside each item stratum, under both ways to treat cells without a label."""
+def compare_rules(tallies: Tallies, cells: Cells, corpus: Array, seed: int, draws: int) -> None:
+    """Agreement and label shares of the corpus and of each item stratum, under both rules for thin cells."""
     estimate = expected_counts(cells)
-    for borrowing in ("family", "pool"):
-        counts = complete(cells, seed=seed, draws=draws, sharing=borrowing).counts
-        everything = [(None, np.ones(len(cells), bool), corpus.sum(axis=0))]
-        parts = [(f"s{h}", cells.where(stratum=f"s{h}"), corpus[h]) for h in range(len(corpus))]
-        for name, mask, records in everything + parts:
+    parts = [("whole", np.arange(len(cells)), corpus.sum(axis=0))]
+    parts += [("stratum", np.flatnonzero(cells.where(stratum=f"s{h}")), corpus[h]) for h in range(len(corpus))]
+    own = np.array([cells.labels.index(judge) for judge in cells.judge])
+    for rule in RULES:
+        counts = complete(cells, seed=seed, draws=draws, sharing=rule).counts
+        for where, rows, records in parts:
             size = records.sum()
-            for k, label in enumerate(cells.labels):
-                drawn = counts[:, mask, k].sum(axis=1) / size
-                interval = posterior_interval(float(estimate[mask, k].sum() / size), drawn)
-                where = "whole" if name is None else "stratum"
-                tallies[borrowing, f"{where} {name or ''}", label].add(
-                    interval.low, interval.high, records[k].sum() / size
-                )
+            columns = {label: np.full(len(rows), k) for k, label in enumerate(cells.labels)} | {"agreement": own[rows]}
+            truths = dict(zip(cells.labels, records.sum(axis=1), strict=True)) | {"agreement": np.trace(records)}
+            for name, column in columns.items():
+                value = float(estimate[rows, column].sum() / size)
+                interval = posterior_interval(value, counts[:, rows, column].sum(axis=1) / size)
+                if interval.low is not None and interval.high is not None:
+                    tallies[rule, where, name].add(interval.low, interval.high, truths[name] / size)
 
 
-def summary(scenario, tallies, bare):
-    labels = "ABCD"[: len(scenario["judge"])]
-    keys = wanted(labels)
-
-    def part(method, chosen):
-        tally = {key: tallies[method, *key] for key in chosen if tallies[method, *key].runs}
-        cover = {key: t.hits / t.runs for key, t in tally.items()}
-        width = {key: t.width / t.runs for key, t in tally.items()}
-        return cover, width
-
-    cover, width = part("posterior", keys)
-    wald, wald_width = part("linearised", keys)
-    low, high = min(cover, key=cover.get), max(cover, key=cover.get)
-    worst = max(bare, key=lambda key: abs(np.mean(bare[key])))
-    result = {
-        "name": scenario["name"],
-        "band": scenario.get("band"),
-        "coverage": {" ".join(filter(None, key)): round(value, 4) for key, value in cover.items()},
-        "width": {" ".join(filter(None, key)): round(value, 5) for key, value in width.items()},
-        "linearised": {" ".join(filter(None, key)): round(value, 4) for key, value in wald.items()},
-        "linearised width": {" ".join(filter(None, key)): round(value, 5) for key, value in wald_width.items()},
-        "bias": {
-            " ".join(filter(None, key)): round(float(np.mean(tallies["posterior", *key].errors)), 5)
-            for key in keys
-            if tallies["posterior", *key].errors
-        },
-        "unweighted bias": {" ".join(filter(None, key)): round(float(np.mean(v)), 5) for key, v in bare.items()},
-        "undefined": {
-            " ".join(filter(None, key)): tallies["posterior", *key].undefined
-            for key in keys
-            if tallies["posterior", *key].undefined
-        },
-        "lowest": " ".join(filter(None, low)),
-        "highest": " ".join(filter(None, high)),
-        "worst unweighted": " ".join(filter(None, worst)),
+def summary(scenario: Scenario, tallies: Tallies, bare: dict[str, list[float]]) -> dict[str, Any]:
+    result: dict[str, Any] = {"name": scenario["name"], "band": scenario.get("band")}
+    result["shares only"] = len(scenario["judge"]) == 2
+    for method in ("posterior", "linearised"):
+        chosen = {key[1]: tally for key, tally in tallies.items() if key[0] == method}
+        result[method] = {
+            name: {
+                "coverage": round(tally.coverage, 4),
+                "width": round(tally.width / tally.runs, 5),
+                "bias": round(float(np.mean(tally.errors)), 5),
+                "undefined": tally.undefined,
+            }
+            for name, tally in chosen.items()
+            if tally.runs
+        }
+    result["unweighted bias"] = {name: round(float(np.mean(errors)), 5) for name, errors in bare.items()}
+    result["rules"] = {
+        rule: {
+            where: spread([t for key, t in tallies.items() if key[:2] == (rule, where)])
+            for where in ("whole", "stratum")
+        }
+        for rule in RULES
+        if scenario.get("compare_borrowing")
     }
-    if scenario.get("compare_borrowing"):
-        result["borrowing"] = borrowing_summary(tallies)
     return result
 
 
-def borrowing_summary(tallies):
-    found = {}
-    for borrowing in ("family", "pool"):
-        for where in ("whole", "stratum"):
-            chosen = [t for key, t in tallies.items() if key[0] == borrowing and key[1].startswith(where)]
-            covers = [t.hits / t.runs for t in chosen]
-            found[f"{borrowing}, {where}"] = {
-                "lowest": round(min(covers), 4),
-                "mean": round(float(np.mean(covers)), 4),
-                "highest": round(max(covers), 4),
-                "width": round(float(np.mean([t.width / t.runs for t in chosen])), 5),
-            }
-    return found
+def spread(tallies: list[Tally]) -> dict[str, float]:
+    covers = [tally.coverage for tally in tallies]
+    width = float(np.mean([tally.width / tally.runs for tally in tallies]))
+    figures = {"lowest": min(covers), "mean": float(np.mean(covers)), "highest": max(covers)}
+    return {name: round(value, 4) for name, value in figures.items()} | {"width": round(width, 5)}
 
 
-def verdict(result):
+def extremes(figures: dict[str, dict[str, float]]) -> tuple[str, str]:
+    covers = {name: each["coverage"] for name, each in figures.items()}
+    return min(covers, key=lambda name: covers[name]), max(covers, key=lambda name: covers[name])
+
+
+def verdict(result: dict[str, Any]) -> str:
     if not result["band"]:
         return "-"
     low, high = result["band"]
-    covers = result["coverage"].values()
+    names = [name for name in result["posterior"] if name.startswith("human share") or not result["shares only"]]
+    covers = [result["posterior"][name]["coverage"] for name in names]
     if min(covers) < low:
         return f"**below** {low:g}-{high:g}"
-    return f"within {low:g}-{high:g}" if max(covers) <= high else f"above {high:g}, not below {low:g}"
+    return f"within {low:g}-{high:g}" if max(covers) <= high else f"not below {low:g}, above {high:g}"
 
 
-def last_commit(path):
+HEAD = """# Coverage of the finite-population posterior
+
+Written by `benchmarks/coverage_posterior.py` from `benchmarks/scenarios/posterior.toml` (scenarios of commit
+{scenarios}, engine of commit {engine}, {date}). Seed {seed}, {replications} replications, {draws} draws, nominal 95 %.
+
+A replication draws a corpus and a sample and asks for agreement, kappa, MCC, macro F1, balanced accuracy and, per
+label, human share, recall, precision and F1. *Lowest* and *highest* are the statistics that cover least and most; the Monte
+Carlo standard error of a coverage of .95 is {error:.4f}. The band is asked of every statistic, with two labels of the
+shares. *Linearised* is the interval of that name with its small-sample rule. *Unweighted* is the largest bias of bare
+sample counts, which is why they are never printed as estimates.
+
+| scenario | share of A: coverage, width | lowest | highest | band | linearised: lowest; share of A | unweighted |
+|---|---|---|---|---|---|---|
+"""
+
+RULES_HEAD = """
+## Thin cells
+
+Two rules for cells with fewer than 10 labels. *family* (the default) lets cells of the same model and judge label share
+a prior mass of 1 and lean on each other. *pool* gives every cell a prior mass of 1, and all of them one distribution as
+soon as one has no label. Coverage of agreement and of the label shares, of the whole corpus and inside item strata:
+lowest, mean, highest; mean width.
+
+| scenario | rule | whole corpus | inside item strata |
+|---|---|---|---|
+"""
+
+
+def table(results: list[dict[str, Any]], setup: dict[str, Any], replications: int) -> str:
+    head = HEAD.format(
+        scenarios=last_commit(SCENARIOS),
+        engine=last_commit(ROOT / "agreement"),
+        date=f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
+        seed=setup["seed"],
+        replications=replications,
+        draws=setup["draws"],
+        error=(0.95 * 0.05 / replications) ** 0.5,
+    )
+    rows = "".join(scenario_row(result) for result in results)
+    rules = "".join(rule_row(result, rule) for result in results for rule in result["rules"])
+    return head + rows + RULES_HEAD + rules + "\n## All statistics\n" + "".join(details(result) for result in results)
+
+
+def scenario_row(result: dict[str, Any]) -> str:
+    ours, linear, bare = result["posterior"], result["linearised"], result["unweighted bias"]
+    low, high = extremes(ours)
+    least = extremes(linear)[0]
+    worst = max(bare, key=lambda name: abs(bare[name]))
+    share = "human share A"
+    return (
+        f"| {result['name']} | {ours[share]['coverage']:.3f}, {ours[share]['width']:.4f} "
+        f"| {low} {ours[low]['coverage']:.3f} | {high} {ours[high]['coverage']:.3f} | {verdict(result)} "
+        f"| {least} {linear[least]['coverage']:.3f}; {linear[share]['coverage']:.3f}, {linear[share]['width']:.4f} "
+        f"| {worst} {bare[worst]:+.3f} |\n"
+    )
+
+
+def rule_row(result: dict[str, Any], rule: str) -> str:
+    parts = [
+        f"{b['lowest']:.3f}, {b['mean']:.3f}, {b['highest']:.3f}; {b['width']:.4f}"
+        for b in result["rules"][rule].values()
+    ]
+    return f"| {result['name']} | {rule} | {' | '.join(parts)} |\n"
+
+
+def details(result: dict[str, Any]) -> str:
+    figures = result["posterior"]
+    body = ", ".join(f"{name} {each['coverage']:.3f}" for name, each in figures.items())
+    lost = [f"{name} in {each['undefined']} runs" for name, each in figures.items() if each["undefined"]]
+    return f"\n{result['name']}: {body}." + (f" Not defined: {', '.join(lost)}." if lost else "") + "\n"
+
+
+def last_commit(path: Path) -> str:
     command = ["git", "log", "-1", "--format=%h", "--", str(path)]
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout.strip()
 
 
-def table(results, seed, replications, draws):
-    commit = subprocess.run(
-        ["git", "log", "-1", "--format=%h", "--", str(SCENARIOS)], capture_output=True, text=True, cwd=ROOT
-    )
-    code = subprocess.run(["git", "log", "-1", "--format=%h"], capture_output=True, text=True, cwd=ROOT)
-    lines = [
-        "# Coverage of the finite-population posterior",
-        "",
-        "Written by `benchmarks/coverage_posterior.py` from `benchmarks/scenarios/posterior.toml` "
-        f"(scenarios of commit {commit}, engine of commit {code}, "
-        f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}). Seed {seed}, {replications} replications, "
-        f"{draws} draws, nominal 95 %.",
-        "",
-        "A replication draws a corpus and a sample and asks for agreement, kappa, MCC, macro F1, balanced accuracy and,",
-        "per label, human share, recall, precision and F1. *Lowest* and *highest* are the statistics that cover least and",
-        f"most; the Monte Carlo standard error of a coverage of .95 is {np.sqrt(0.95 * 0.05 / replications):.4f}.",
-        "*Linearised* is the interval of that name with its small-sample rule. *Unweighted* is the largest bias of bare",
-        "sample counts.",
-        "",
-        "| scenario | share of A: coverage, width | lowest | highest | band "
-        "| linearised: lowest, share of A width | unweighted: worst bias |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for r in results:
-        cover, linear = r["coverage"], r["linearised"]
-        worst = min(linear, key=linear.get)
-        share = "human share A"
-        lines.append(
-            f"| {r['name']} | {cover[share]:.3f}, {r['width'][share]:.4f} "
-            f"| {r['lowest']} {cover[r['lowest']]:.3f} | {r['highest']} {cover[r['highest']]:.3f} | {verdict(r)} "
-            f"| {worst} {linear[worst]:.3f}, {r['linearised width'][share]:.4f} "
-            f"| {r['worst unweighted']} {r['unweighted bias'][r['worst unweighted']]:+.3f} |"
-        )
-    lines += ["", *borrowing_table(results), *details(results)]
-    return "\n".join(lines) + "\n"
-
-
-def borrowing_table(results):
-    lines = [
-        "## Cells without a label",
-        "",
-        "Two rules: *pool* gives all cells of the same model and judge label one label distribution as soon as one of",
-        "them has no label; *lend* leaves labelled cells their own and gives the empty ones their mean. Coverage of label",
-        "shares over the whole corpus and inside item strata: lowest, mean, highest; mean width.",
-        "",
-        "| scenario | rule | whole corpus | inside item strata |",
-        "|---|---|---|---|",
-    ]
-    for r in results:
-        for rule in ("family", "pool") if "borrowing" in r else ():
-            cells = []
-            for where in ("whole", "stratum"):
-                b = r["borrowing"][f"{rule}, {where}"]
-                cells.append(f"{b['lowest']:.3f}, {b['mean']:.3f}, {b['highest']:.3f}; {b['width']:.4f}")
-            lines.append(f"| {r['name']} | {rule} | {' | '.join(cells)} |")
-    return [*lines, ""]
-
-
-def details(results):
-    lines = ["## All statistics", ""]
-    for r in results:
-        lines += [f"{r['name']}:", ""]
-        entries = [f"{key} {value:.3f}" for key, value in r["coverage"].items()]
-        lines += [", ".join(entries) + "."]
-        if r["undefined"]:
-            lines += ["Not defined: " + ", ".join(f"{key} in {n} runs" for key, n in r["undefined"].items()) + "."]
-        lines += [""]
-    return lines
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", type=int, nargs="*", help="scenario numbers, from 0")
     parser.add_argument("--replications", type=int)
     parser.add_argument("--print", action="store_true", help="print the table instead of writing it")
@@ -311,11 +315,11 @@ def main():
         print(f"{index}: {scenario['name']}: {verdict(results[-1])}", file=sys.stderr, flush=True)
         if options.json:
             options.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
-    text = table(results, setup["seed"], replications, setup["draws"])
+    written = table(results, setup, replications)
     if options.print:
-        print(text)
+        print(written)
     else:
-        TABLE.write_text(text, encoding="utf-8")
+        TABLE.write_text(written, encoding="utf-8")
 
 
 if __name__ == "__main__":
