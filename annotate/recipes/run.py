@@ -10,8 +10,9 @@ from annotate.importers.fit import Unfit
 from annotate.importers.records import Record, kind_of, read_records
 from annotate.importers.sources import SourceError
 from annotate.importers.tally import Tally
+from annotate.recipes.compiled import Joined
 from annotate.recipes.files import Group
-from annotate.recipes.rows import Joined, Mapper
+from annotate.recipes.rows import Mapper
 from annotate.recipes.spec import Join, Recipe
 from annotate.recipes.transforms import as_text
 from db.records import ImportRow, Reject

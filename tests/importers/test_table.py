@@ -85,7 +85,7 @@ def test_labels_alone_join_what_the_study_has_or_make_items_where_that_is_asked(
     mapping = "task=item,worker=coder,label=label"
     assert [type(row) for row in rows_of(path, format="table", map=mapping)] == [HumanLabelRow, HumanLabelRow]
     kinds = [type(row) for row in rows_of(path, format="table", map=mapping, labels_only="yes")]
-    assert kinds == [ItemRow, ResponseRow, HumanLabelRow, ItemRow, HumanLabelRow]
+    assert kinds == [ItemRow, ResponseRow, HumanLabelRow, HumanLabelRow]
 
 
 def test_a_table_without_keys_takes_the_question_or_the_line_for_one(write: Write, rows_of: Rows) -> None:
