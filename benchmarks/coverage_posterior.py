@@ -227,8 +227,8 @@ Written by `benchmarks/coverage_posterior.py` from `benchmarks/scenarios/posteri
 {scenarios}, engine of commit {engine}, {date}). Seed {seed}, {replications} replications, {draws} draws, nominal 95 %.
 
 A replication draws a corpus and a sample and asks for agreement, kappa, MCC, macro F1, balanced accuracy and, per
-label, human share, recall, precision and F1. *Lowest* and *highest* are the statistics that cover least and most; the Monte
-Carlo standard error of a coverage of .95 is {error:.4f}. The band is asked of every statistic, with two labels of the
+label, human share, recall, precision and F1. *Lowest* and *highest* are the statistics that cover least and most; the
+Monte Carlo standard error of a coverage of .95 is {error:.4f}. The band is asked of every statistic, with two labels of the
 shares. *Linearised* is the interval of that name with its small-sample rule. *Unweighted* is the largest bias of bare
 sample counts, which is why they are never printed as estimates.
 
@@ -249,10 +249,10 @@ lowest, mean, highest; mean width.
 """
 
 
-def table(results: list[dict[str, Any]], setup: dict[str, Any], replications: int) -> str:
+def table(results: list[dict[str, Any]], setup: dict[str, Any], replications: int, engine: str) -> str:
     head = HEAD.format(
         scenarios=last_commit(SCENARIOS),
-        engine=last_commit(ROOT / "agreement"),
+        engine=engine,
         date=f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
         seed=setup["seed"],
         replications=replications,
@@ -308,6 +308,7 @@ def main() -> None:
     setup = tomllib.loads(SCENARIOS.read_text(encoding="utf-8"))
     replications = options.replications or setup["replications"]
     chosen = range(len(setup["scenario"])) if options.only is None else options.only
+    engine = last_commit(ROOT / "agreement")  # before the run: the working copy may move on while it lasts
     results = []
     for index in chosen:
         scenario = setup["scenario"][index]
@@ -315,7 +316,7 @@ def main() -> None:
         print(f"{index}: {scenario['name']}: {verdict(results[-1])}", file=sys.stderr, flush=True)
         if options.json:
             options.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
-    written = table(results, setup, replications)
+    written = table(results, setup, replications, engine)
     if options.print:
         print(written)
     else:
