@@ -25,6 +25,7 @@ from agreement.impact.sentences import model_sentence
 from agreement.impact.settle import LabelsNeeded, Standing, labels_needed
 from agreement.impact.smallsample import steadied
 from agreement.impact.streams import stream
+from agreement.impact.threads import one_thread
 from agreement.impact.thresholds import sweep_thresholds
 from agreement.impact.treatments import dropped_unresolved, skip_bounds, treatment_rows
 from agreement.scores.base import Score
@@ -86,10 +87,11 @@ def score_impact(
     Raises AgreementError on input that no number can be computed from.
     """
     names = _checked(corpus, sample, scores, judges, options)
-    questions = None
-    if options.target == "population":
-        questions = resample_questions(corpus, options.draws, options.seed, options.strata)
-    found = {name: _one_judge(corpus, sample, scores, name, options, questions) for name in names}
+    with one_thread():
+        questions = None
+        if options.target == "population":
+            questions = resample_questions(corpus, options.draws, options.seed, options.strata)
+        found = {name: _one_judge(corpus, sample, scores, name, options, questions) for name in names}
     return ImpactResult(
         found,
         tuple(part for score in scores for part in score.parts),

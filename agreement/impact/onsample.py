@@ -21,7 +21,7 @@ from agreement.scores.base import Ratio
 LINEAR, BOOTSTRAP = "linearisation", "stratified bootstrap"
 CENTRED = "bias-corrected bootstrap"
 NO_UNITS = "no sampled record with both a human and a judge label"
-CHUNK = 500
+CHUNK = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,8 @@ class Weighted:
 
     def totals(self, weight: FloatArray) -> FloatArray:
         """(..., 2, d) totals under judge and people for weights (..., n)."""
-        totals: FloatArray = np.stack([weight @ self.z[0], weight @ self.z[1]], axis=-2)
+        both = np.concatenate([self.z[0], self.z[1]], axis=1)
+        totals: FloatArray = (weight @ both).reshape(*weight.shape[:-1], 2, self.z.shape[2])
         if self.scale is not None:
             totals = self.known + totals * (self.scale / weight.sum(axis=-1))[..., None, None]
         return totals
@@ -113,7 +114,8 @@ def ratio_errors(data: Weighted, side: int, ratio: Ratio) -> FloatArray:
 
 def bootstrap_totals(data: Weighted, draws: int, rng: np.random.Generator) -> FloatArray:
     """(B, 2, d) totals under judge and people over resamples of the units inside their strata."""
-    found = [data.totals(_weights(data, min(CHUNK, draws - at), rng)) for at in range(0, draws, CHUNK)]
+    size = max(1, min(draws, CHUNK // max(len(data.weight), 1)))
+    found = [data.totals(_weights(data, min(size, draws - at), rng)) for at in range(0, draws, size)]
     return np.concatenate(found)
 
 

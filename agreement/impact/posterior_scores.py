@@ -134,13 +134,14 @@ def _settled_draws(case: Case, questions: Questions) -> FloatArray:
 
 def _kinds(features: FloatArray, possible: BoolArray) -> IntArray:
     """(R,) number of the distinct pattern of features and possible outcomes."""
+    kind = np.zeros(len(features), np.int64)
     if not len(features):
-        return np.zeros(0, np.int64)
+        return kind
     rows = np.concatenate([features.reshape(len(features), -1), possible], axis=1)
-    if (rows == rows[:1]).all():
-        return np.zeros(len(rows), np.int64)
-    _, kind = np.unique(rows, axis=0, return_inverse=True)
-    return kind.reshape(-1)
+    for column in np.flatnonzero((rows != rows[:1]).any(axis=0)):
+        levels, code = np.unique(rows[:, column], return_inverse=True)
+        _, kind = np.unique(kind * len(levels) + code, return_inverse=True)
+    return kind
 
 
 def _check_sizes(case: Case, size: IntArray, labelled: IntArray) -> None:
