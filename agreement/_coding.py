@@ -63,8 +63,8 @@ def code_rows(rows: list[Any], width: int) -> tuple[IntArray, list[Hashable]]:
 
 
 def is_missing(value: object) -> bool:
-    """None, NaN, NaT, pandas.NA and numpy's masked constant."""
-    if value is None or value is np.ma.masked:
+    """None, NaN, NaT and pandas.NA."""
+    if value is None:
         return True
     if isinstance(value, float | np.floating):
         return math.isnan(value)

@@ -13,7 +13,7 @@ from agreement._bootstrap import bca_interval, draw_values, percentile_interval
 from agreement._options import IntervalPlan
 from agreement._quantiles import normal_quantile, t_quantile
 from agreement._sample import Blocks, Sample, block_influence, blocks_of, sample_of
-from agreement._statistic import NO_PAIR, ONE_CODER, Statistic, ratings_of
+from agreement._statistic import ONE_CODER, Statistic, ratings_of
 from agreement._types import AnyArray, FloatArray
 from agreement.errors import AgreementError
 from agreement.ratings import Ratings
@@ -101,11 +101,12 @@ def estimate_sample(
         "labels": description["labels"],
     }
     if math.isnan(value):
-        reason = _reason(statistic, totals, sample, description)
+        reason = _reason(statistic, totals, description)
         return Coefficient(
             value=None, se=None, low=None, high=None, undefined=reason, notes=description["notes"], **common
         )
-    simple = sample.items is None and sample.n_strata == 1 and float(sample.weight.max()) == 1 == float(sample.weight.min())
+    alike = float(sample.weight.max()) == 1 == float(sample.weight.min())
+    simple = alike and sample.items is None and sample.n_strata == 1
     se, blocks = (None, 0.0) if plan.method == "none" else standard_error(statistic, sample, totals, form)
     bounds = _interval(statistic, sample, (value, expected), se, blocks, form, plan)
     reversed_note = (REVERSED,) if form.signed and value < 0 and bounds.high is not None and bounds.high < 0 else ()
@@ -125,12 +126,12 @@ def estimate_sample(
     )
 
 
-def _reason(statistic: Statistic, totals: FloatArray, sample: Sample, description: dict[str, Any]) -> str:
+def _reason(statistic: Statistic, totals: FloatArray, description: dict[str, Any]) -> str:
     if description["n_given"] == 0:
         return "no units"
     if description["n_coders"] < 2:
         return ONE_CODER if description["n_coders"] else "no ratings"
-    return statistic.why_undefined(totals) if sample.n else NO_PAIR
+    return statistic.why_undefined(totals)
 
 
 def standard_error(statistic: Statistic, sample: Sample, totals: FloatArray, form: Form) -> tuple[float | None, float]:
@@ -191,6 +192,7 @@ def _analytic(value: float, se: float, blocks: float, form: Form, confidence: fl
     quantile = normal_quantile(tail) if form.distribution == "normal" else t_quantile(tail, df)
     name = "normal" if form.distribution == "normal" else f"t with {df:g} df"
     low, high = _clip(value - quantile * se, value + quantile * se, form)
+    low, high = min(low, value), max(high, value)  # with gaps a coefficient may itself fall below -1
     return Bounds(low, high, f"{form.variance}, {name}")
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, Literal, Unpack
+
+import numpy as np
 
 from agreement._estimate import Form, estimate
 from agreement._nominal import CodedStatistic, CoderPairs, Conger, MeanMargins, PooledMargins
@@ -70,6 +73,10 @@ def light_kappa(
     if convention not in ("mean", "pooled"):
         raise AgreementError(f"convention={convention!r} is unknown.", "Use 'mean' or 'pooled'.")
     text = "Light 1971, mean over coder pairs" if convention == "mean" else "one table of all coder pairs, one way"
+    if len(table.coders) < 2:  # an empty second coder, so that the reason is given as everywhere
+        table = replace(
+            table, codes=np.pad(table.codes, ((0, 0), (0, 1)), constant_values=-1), coders=(*table.coders, None)
+        )
     pairs = list(combinations(range(len(table.coders)), 2))
     statistic = CoderPairs(v, pairs, pooled=convention == "pooled")
     return estimate(statistic, table, Form("Light's kappa", f"{text}; {name}"), plan)

@@ -142,7 +142,7 @@ def build(
     if outside:
         refuse_outside(outside[0], order, raw == list(counted.labels).index(outside[0]), counts, columns.coders)
     names = (None,) if stratum_codes is None else tuple(stratum_codes[1])
-    return Ratings(
+    ratings = Ratings(
         codes=codes,
         counts=counts,
         weight=counted.weight,
@@ -157,6 +157,22 @@ def build(
         population=population_sizes(population, names),
         weighted=weights is not None,
     )
+    return ratings if codes is raw else _in_order(ratings)
+
+
+def _in_order(ratings: Ratings) -> Ratings:
+    """Patterns in the order of their codes, whatever order the labels were met in: seeded draws depend on it."""
+    order = np.lexsort((*ratings.codes.T, ratings.weight, ratings.stratum))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return replace(
+        ratings,
+        codes=ratings.codes[order],
+        counts=ratings.counts[order],
+        weight=ratings.weight[order],
+        stratum=ratings.stratum[order],
+        unit_pattern=None if ratings.unit_pattern is None else place[ratings.unit_pattern],
+    )
 
 
 def _redeclare(ratings: Ratings, labels: Sequence[Hashable]) -> Ratings:
@@ -164,4 +180,4 @@ def _redeclare(ratings: Ratings, labels: Sequence[Hashable]) -> Ratings:
     if outside:
         where = ratings.codes == ratings.labels.index(outside[0])
         refuse_outside(outside[0], order, where, ratings.counts, ratings.coders)
-    return replace(ratings, codes=codes, labels=tuple(order), declared=True, ordered=True)
+    return _in_order(replace(ratings, codes=codes, labels=tuple(order), declared=True, ordered=True))

@@ -10,8 +10,8 @@ class Coefficient:
     """One number with its interval, what it was computed from, and the names of the choices behind it.
 
     value: the coefficient, or None where `undefined` says why it cannot be had.
-    se: its standard error, None where there is none to be had (`notes` then says why). se_null: under independence of two
-    coders (for a test that kappa is 0), Cohen's kappa only.
+    se: its standard error, None where there is none to be had (`notes` then says why). se_null: under independence
+    of two coders (for a test that kappa is 0), Cohen's kappa only.
     low, high: the interval at confidence `level` (0.95 means 95 %); `interval` names the method.
     n_units: units the number rests on; n_ignored: units given that it could not use (too few ratings).
     n_ratings, n_coders: ratings in the units used, and coders who gave at least one rating.

@@ -98,6 +98,8 @@ def _whole_counts(values: npt.ArrayLike, name: str) -> IntArray:
 
 
 def _counted(codes: IntArray, counts: IntArray, labels: list[Hashable], *, anonymous: bool) -> Ratings:
+    order = np.lexsort(codes.T)  # as units in any other form, so that draws are the same
+    codes, counts = codes[order], counts[order]
     return Ratings(
         codes=codes,
         counts=counts.astype(np.int64),

@@ -1,8 +1,9 @@
 """Agreement coefficients by their definitions, in exact rationals, with plain loops over ratings.
 
-Nothing here is shared with the package: no patterns, no totals, no marginal tables. Chance agreement is counted over pairs of
-ratings that could have met, as the papers define it. `ratings` is a list of units, each a list of one label or None a coder;
-`v(x, y)` is the disagreement of two labels; `weights` one Fraction a unit. None where a coefficient is undefined.
+Nothing here is shared with the package: no patterns, no totals, no marginal tables. Chance agreement is counted over
+pairs of ratings that could have met, as the papers define it. `ratings` is a list of units, each a list of one label
+or None a coder; `v(x, y)` is the disagreement of two labels; `weights` one Fraction a unit. None where a coefficient
+is undefined.
 """
 
 from __future__ import annotations
@@ -81,9 +82,11 @@ def _corrected(apart: Fraction | None, expected: Fraction | None) -> Fraction | 
 def cohen(
     a: Sequence[Label], b: Sequence[Label], v: Disagreement = nominal, weights: Sequence[Fraction] | None = None
 ) -> Fraction | None:
-    """Observed: a unit's two labels. Expected: the first's label of one unit met with the second's label of any unit."""
+    """Observed: a unit's two labels. Expected: the first label of one unit met with the second label of any unit."""
     units = [(x, y) for x, y in zip(a, b, strict=True)]
-    kept = [(x, y, w) for (x, y), w in zip(units, _ones(units, weights), strict=True) if x is not None and y is not None]
+    kept = [
+        (x, y, w) for (x, y), w in zip(units, _ones(units, weights), strict=True) if x is not None and y is not None
+    ]
     total = sum((w for _, _, w in kept), Fraction(0))
     if not total:
         return None

@@ -1,4 +1,6 @@
-"""Thirty small inputs: textbook tables and edge cases. Values were had from exact rationals and a second implementation."""
+"""Thirty small inputs: textbook tables and edge cases. Values were had from exact rationals and a second
+implementation.
+"""
 
 from __future__ import annotations
 

@@ -31,7 +31,9 @@ def test_gwet_ac2_quadratic():
 
 
 def test_gwet_ac1_chance_and_its_t_interval():
-    """Chance agreement .190321. With t(11, .975) = 2.200985: .775444 - 2.200985 x .142950 = .460813, the upper end cut at 1."""
+    """Chance agreement .190321. With t(11, .975) = 2.200985: .775444 - 2.200985 x .142950 = .460813, the upper end
+    cut at 1.
+    """
     got = ag.gwet_ac(GWET4, interval="analytic")
     assert got.expected == pytest.approx(0.190321, abs=5.1e-7)
     assert (got.low, got.high) == (pytest.approx(0.460813, abs=2e-6), 1.0)
@@ -102,7 +104,9 @@ def test_bootstrap_of_alpha():
 
 
 def test_kappa_of_fleiss_by_category():
-    """One label against the rest, Fleiss's diagnoses; R irr prints .245, .245, .520, .471, .566 (kappam.fleiss, detail)."""
+    """One label against the rest, Fleiss's diagnoses; R irr prints .245, .245, .520, .471, .566 (kappam.fleiss,
+    detail).
+    """
     by_label = ag.by_label(ag.fleiss_kappa, UNITS["fleiss1971"])
     assert [round(got.value, 3) for got in by_label.values()] == [0.245, 0.245, 0.52, 0.471, 0.566]
 

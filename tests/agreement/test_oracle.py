@@ -14,7 +14,8 @@ from tests.agreement import oracle
 SCALE = [1, 2, 3, 5]
 
 
-def units(coders=st.integers(2, 4), labels=SCALE):
+def units(coders=None, labels=SCALE):
+    coders = st.integers(2, 4) if coders is None else coders
     cell = st.one_of(st.none(), st.sampled_from(labels))
     return coders.flatmap(lambda k: st.lists(st.lists(cell, min_size=k, max_size=k), min_size=1, max_size=8))
 

@@ -1,4 +1,4 @@
-"""Agreement published or recomputed elsewhere for real studies: two to eight coders, gaps, judges that give no label."""
+"""Agreement published or recomputed elsewhere for real studies: several coders, gaps, judges that give no label."""
 
 from __future__ import annotations
 
