@@ -1,0 +1,338 @@
+"""Is the judge within the range of people? Judge against each coder, coder against coder, on the same units.
+
+Like is compared with like: a judge is held against single coders, as coders are held against each other, never against
+an adjudicated label, which is more reliable than any coder and so makes the judge look worse (or, where the judge took
+part in making it, better).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agreement._types import BoolArray, FloatArray, IntArray
+from agreement.cells import MISSING
+from agreement.errors import AgreementError
+from agreement.intervals import Interval, posterior_interval
+from agreement.ratings_codes import label_codes, label_table
+from agreement.resampled_units import Blocks, blocks_of, multiplicities
+
+WITHIN, BELOW, NOT_SHOWN = "within the human range", "below the human range", "not shown"
+
+
+@dataclass(frozen=True, slots=True)
+class CeilingComparison:
+    """One number for the judge and for people, and their paired difference (judge - people).
+
+    For errors of ratings a larger number is worse. verdict: "within the human range" (the judge is worse by less than
+    `margin`, at the confidence of the interval), "below the human range" (worse, not shown to be within the margin), or
+    "not shown". sentence: the verdict with its numbers. left_out: pairs of coders without a defined number.
+    """
+
+    name: str
+    judge: float | None
+    people: float | None
+    difference: Interval
+    margin: float
+    verdict: str
+    sentence: str
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """comparisons: kappa and alpha for labels, or two errors for ratings.
+
+    n_units: units with a judge output and two coders at least; too_few_coders, judge_missing: units left out.
+    """
+
+    comparisons: tuple[CeilingComparison, ...]
+    n_units: int
+    too_few_coders: int
+    judge_missing: int
+    convention: str
+
+    @property
+    def sentence(self) -> str:
+        """The verdict of the first comparison."""
+        return self.comparisons[0].sentence
+
+
+def human_ceiling(
+    ratings: Any,
+    judge: Sequence[Any],
+    *,
+    labels: Sequence[Any],
+    seed: int,
+    name: str = "judge",
+    weights: npt.ArrayLike | None = None,
+    items: Sequence[Hashable] | None = None,
+    stratum: Sequence[Hashable] | None = None,
+    margin: float = 0.05,
+    draws: int = 2000,
+    level: float = 0.95,
+) -> Ceiling:
+    """Mean Cohen kappa (judge, coder j) against mean kappa (coder i, coder j), and alpha with and without the judge.
+
+    ratings: N x R labels of people, None where missing. judge: N outputs; one that is no label is a category of its own
+    (a disagreement), a missing one leaves the unit out, counted. weights: (N,) design weights. items: units of one item
+    are resampled together. stratum: resampling keeps to it.
+    margin: how much worse in kappa still counts as within the range; for alpha it is margin 2 / (R + 1).
+    Raises AgreementError with fewer than two coders. The interval is a percentile bootstrap, `seed` fixes it.
+    """
+    people = label_table(ratings, labels)
+    outputs = label_codes([[value] for value in judge], (*labels, MISSING))[:, 0]
+    q = len(labels)
+    codes = np.select([outputs == q, outputs == -1, outputs == -2], [-1, -1, q], outputs)
+    _check(people, codes)
+    use = _usable((people >= 0).sum(axis=1), codes >= 0)
+    if not use.units.any():
+        return _nothing(use)
+    table = np.column_stack([people, codes])[use.units]
+    blocks, weight = _blocks(table, use.units, weights, items, stratum)
+    parts = [_pair_tables(table, blocks, weight, q + 1), _coincidences(table, blocks, weight, q + 1)]
+    values = np.concatenate(
+        [np.stack([part(w) for part in parts]) for w in multiplicities(blocks, draws, seed)], axis=1
+    )
+    pairs = len(list(combinations(range(people.shape[1]), 2)))
+    # one judge among R coders has 2 / (R + 1) of the pairs, so it moves alpha by that part of what it moves kappa
+    dilution = 2 / (people.shape[1] + 1)
+    kappa = _compared("kappa", values[0], margin, level, name, worse=-1)
+    alpha = _compared("alpha", values[1], margin * dilution, level, name, worse=-1)
+    lost = pairs - int(_defined_pairs(table, weight, blocks, q + 1))
+    return _result((replace(kappa, left_out=lost), alpha), use, blocks)
+
+
+def rating_ceiling(
+    ratings: Any,
+    judge: Sequence[float | None],
+    *,
+    seed: int,
+    name: str = "judge",
+    weights: npt.ArrayLike | None = None,
+    items: Sequence[Hashable] | None = None,
+    stratum: Sequence[Hashable] | None = None,
+    margin: float = 5.0,
+    draws: int = 2000,
+    level: float = 0.95,
+) -> Ceiling:
+    """Mean absolute and root mean squared difference of judge and coder, against coder and coder (ratings 0-100 say).
+
+    ratings: N x R numbers, None or NaN where missing; judge: N numbers. margin in rating points. Else `human_ceiling`.
+    """
+    people = np.asarray(ratings, dtype=np.float64)
+    ours = np.asarray(judge, dtype=np.float64)
+    _check(people, ours)
+    use = _usable(np.isfinite(people).sum(axis=1), np.isfinite(ours))
+    if not use.units.any():
+        return _nothing(use)
+    table = np.column_stack([people, ours])[use.units]
+    blocks, weight = _blocks(np.nan_to_num(table, nan=-1e300), use.units, weights, items, stratum)
+    errors = _rating_errors(table, blocks, weight)
+    values = np.concatenate([errors(w) for w in multiplicities(blocks, draws, seed)], axis=1)
+    names = ("mean absolute error", "root mean squared error")
+    return _result(
+        tuple(_compared(each, values[i], margin, level, name, worse=1) for i, each in enumerate(names)), use, blocks
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    units: BoolArray
+    few: int
+    missing: int
+
+
+Statistic = Callable[[FloatArray], FloatArray]
+"""From multiplicities (b, K) to (b, 2): the number for the judge and for people."""
+
+
+def _usable(coders: IntArray, judged: BoolArray) -> _Use:
+    enough = np.asarray(coders >= 2, np.bool_)
+    return _Use(enough & judged, int((~enough).sum()), int((enough & ~judged).sum()))
+
+
+def _blocks(
+    table: npt.NDArray[Any],
+    units: BoolArray,
+    weights: npt.ArrayLike | None,
+    items: Sequence[Hashable] | None,
+    stratum: Sequence[Hashable] | None,
+) -> tuple[Blocks, FloatArray]:
+    w = np.ones(len(units)) if weights is None else np.asarray(weights, np.float64)
+    if len(w) != len(units):
+        raise AgreementError(f"weights has {len(w)} entries for {len(units)} units: give one per unit")
+    keep = np.flatnonzero(units)
+    weight = w[keep] / w[keep].mean() if w[keep].any() else w[keep]
+    chosen = [None if column is None else [column[int(i)] for i in keep] for column in (items, stratum)]
+    return blocks_of(np.column_stack([table, weight]), *chosen), weight
+
+
+def _block_sums(blocks: Blocks, values: FloatArray) -> FloatArray:
+    """(K, ...) sums of unit values over one copy of each block."""
+    sums = np.zeros((len(blocks.count), *values.shape[1:]))
+    np.add.at(sums, blocks.unit, values)
+    copies = blocks.count if blocks.by == "units" else np.ones_like(blocks.count)
+    result: FloatArray = sums / copies.reshape(-1, *[1] * (values.ndim - 1))
+    return result
+
+
+def _pair_table(table: IntArray, weight: FloatArray, blocks: Blocks, a: int, b: int, size: int) -> FloatArray:
+    """(K, size * size) weighted cross table of two raters in each block."""
+    both = (table[:, a] >= 0) & (table[:, b] >= 0)
+    cell = np.where(both, table[:, a] * size + table[:, b], 0)
+    onehot = np.zeros((len(table), size * size))
+    onehot[np.arange(len(table)), cell] = weight * both
+    return _block_sums(blocks, onehot)
+
+
+def _kappa(flat: FloatArray, size: int) -> FloatArray:
+    tables = flat.reshape(len(flat), size, size)
+    total = tables.sum(axis=(1, 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = tables / total[:, None, None]
+        chance = (shares.sum(axis=1) * shares.sum(axis=2)).sum(axis=1)
+        observed = np.trace(shares, axis1=1, axis2=2)
+        return np.asarray(np.where(1 - chance > 1e-12, (observed - chance) / (1 - chance), np.nan))
+
+
+def _pair_tables(table: IntArray, blocks: Blocks, weight: FloatArray, size: int) -> Statistic:
+    coders = table.shape[1] - 1
+    humans = [_pair_table(table, weight, blocks, a, b, size) for a, b in combinations(range(coders), 2)]
+    judged = [_pair_table(table, weight, blocks, coders, a, size) for a in range(coders)]
+
+    def statistic(w: FloatArray) -> FloatArray:
+        return np.stack([_mean([_kappa(w @ t, size) for t in tables]) for tables in (judged, humans)], axis=1)
+
+    return statistic
+
+
+def _defined_pairs(table: IntArray, weight: FloatArray, blocks: Blocks, size: int) -> int:
+    coders = table.shape[1] - 1
+    observed = blocks.count[None].astype(np.float64)
+    tables = (_pair_table(table, weight, blocks, a, b, size) for a, b in combinations(range(coders), 2))
+    return sum(bool(np.isfinite(_kappa(observed @ t, size)[0])) for t in tables)
+
+
+def _coincidences(table: IntArray, blocks: Blocks, weight: FloatArray, size: int) -> Statistic:
+    """Nominal alpha (Krippendorff 2011) with and without the judge, from per-unit sums."""
+    versions = [_alpha_parts(codes, weight, blocks, size) for codes in (table, table[:, :-1])]
+
+    def statistic(w: FloatArray) -> FloatArray:
+        return np.stack([_alpha(w @ parts) for parts in versions], axis=1)
+
+    return statistic
+
+
+def _alpha_parts(codes: IntArray, weight: FloatArray, blocks: Blocks, size: int) -> FloatArray:
+    counts = np.stack([(codes == k).sum(axis=1) for k in range(size)], axis=1).astype(np.float64)
+    given = counts.sum(axis=1)
+    apart = (given**2 - (counts**2).sum(axis=1)) / (given - 1)
+    return _block_sums(blocks, weight[:, None] * np.column_stack([apart, counts]))
+
+
+def _alpha(sums: FloatArray) -> FloatArray:
+    counts = sums[:, 1:]
+    n = counts.sum(axis=1)
+    expected = n**2 - (counts**2).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(expected > 1e-9 * n**2, 1 - (n - 1) * sums[:, 0] / expected, np.nan))
+
+
+def _rating_errors(table: FloatArray, blocks: Blocks, weight: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """(2, b, 2): mean absolute and root mean squared difference, each for the judge and for people."""
+    coders = table.shape[1] - 1
+    pairs = [[(coders, a) for a in range(coders)], list(combinations(range(coders), 2))]
+    sums = [[_block_sums(blocks, _gaps(table, weight, a, b)) for a, b in group] for group in pairs]
+
+    def errors(w: FloatArray) -> FloatArray:
+        totals = [[w @ each for each in group] for group in sums]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            absolute = [_mean([t[:, 1] / t[:, 0] for t in group]) for group in totals]
+            squared = [_mean([np.sqrt(t[:, 2] / t[:, 0]) for t in group]) for group in totals]
+        return np.stack([np.stack(absolute, axis=1), np.stack(squared, axis=1)])
+
+    return errors
+
+
+def _gaps(table: FloatArray, weight: FloatArray, a: int, b: int) -> FloatArray:
+    gap = np.abs(table[:, a] - table[:, b])
+    both = np.isfinite(gap)
+    gap = np.where(both, gap, 0.0)
+    return np.asarray(np.column_stack([both, gap, gap**2]) * weight[:, None])
+
+
+def _mean(values: list[FloatArray]) -> FloatArray:
+    """Mean over the pairs that are defined in a draw; NaN where none is."""
+    stacked = np.stack(values)
+    defined = np.isfinite(stacked)
+    total = np.where(defined, stacked, 0.0).sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(total / defined.sum(axis=0))
+
+
+def _compared(
+    number: str, values: FloatArray, margin: float, level: float, judge: str, *, worse: int
+) -> CeilingComparison:
+    """values: (1 + B, 2), the observed first. worse: 1 when larger is worse, -1 when smaller is."""
+    ours, theirs = (float(x) if np.isfinite(x) else None for x in values[0])
+    gap = None if ours is None or theirs is None else ours - theirs
+    drawn = values[1:, 0] - values[1:, 1]
+    found = posterior_interval(gap, drawn, level=level, method="percentile bootstrap, paired")
+    verdict = _verdict(found, margin, worse)
+    sentence = _sentence(number, judge, ours, theirs, found, margin, verdict)
+    return CeilingComparison(number, ours, theirs, found, margin, verdict, sentence)
+
+
+def _verdict(difference: Interval, margin: float, worse: int) -> str:
+    if difference.low is None or difference.high is None:
+        return NOT_SHOWN
+    least, most = sorted((worse * difference.low, worse * difference.high))
+    if most < margin:
+        return WITHIN
+    return BELOW if least > 0 else NOT_SHOWN
+
+
+def _sentence(
+    number: str, judge: str, ours: float | None, theirs: float | None, found: Interval, margin: float, verdict: str
+) -> str:
+    if found.value is None or found.low is None or found.high is None:
+        return f"{judge}: whether it is within the human range is not shown ({number}: {found.undefined})"
+    told = {
+        WITHIN: f"{judge} is within the human range (worse by less than {margin:g})",
+        BELOW: f"{judge} is below the human range",
+        NOT_SHOWN: f"{judge}: whether it is within the human range is not shown",
+    }[verdict]
+    with_judge = "with the judge" if number == "alpha" else "judge against coders"
+    without = "without" if number == "alpha" else "coder against coder"
+    return (
+        f"{told}: {number} {with_judge} {ours:.3f}, {without} {theirs:.3f}, "
+        f"difference {found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
+    )
+
+
+def _check(people: npt.NDArray[Any], judge: npt.NDArray[Any]) -> None:
+    if people.ndim != 2 or people.shape[1] < 2:
+        raise AgreementError(
+            "the human ceiling needs at least two coders: there is no agreement of people to compare with"
+        )
+    if len(people) != len(judge):
+        raise AgreementError(f"{len(judge)} judge outputs for {len(people)} units: give one per unit")
+
+
+def _nothing(use: _Use) -> Ceiling:
+    reason = "no unit has a judge output and labels of two coders"
+    empty = Interval(None, None, None, 0.95, "none", undefined=reason)
+    text = f"whether the judge is within the human range is not shown: {reason}"
+    comparison = CeilingComparison("kappa", None, None, empty, 0.0, NOT_SHOWN, text)
+    return Ceiling((comparison,), 0, use.few, use.missing, "none")
+
+
+def _result(comparisons: tuple[CeilingComparison, ...], use: _Use, blocks: Blocks) -> Ceiling:
+    named = f"means over pairs on the same units; percentile bootstrap of {blocks.by}"
+    return Ceiling(comparisons, int(use.units.sum()), use.few, use.missing, named)
