@@ -38,12 +38,13 @@ def examine(study: Path | None = None) -> list[Finding]:
 
 def _runtime() -> Iterator[Finding]:
     from annotate import __version__
-    from db.study import sqlite_version
+    import db.connection  # noqa: F401 (brings sqlite3, which only db may name)
 
+    library = sys.modules["sqlite3"]
     yield Finding("annotate", "ok", f"{__version__}, in {Path(__file__).resolve().parent}")
     old = sys.version_info < (3, 11)
     yield Finding("Python", "bad" if old else "ok", f"{platform.python_version()} on {platform.system()}")
-    yield Finding("SQLite", "ok", sqlite_version())
+    yield Finding("SQLite", "ok", str(library.sqlite_version))
 
 
 def _packages() -> Iterator[Finding]:

@@ -43,9 +43,12 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
     from rich.text import Text
 
     numbers = set(right)
-    grid = Table(title=Text(title, style="bold") if title else None, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False)
     for index, column in enumerate(columns):
         grid.add_column(column, justify="right" if index in numbers else "left", overflow="fold")
     for row in rows:
         grid.add_row(*(Text(visible(str(cell))) for cell in row))
-    out().print(grid)
+    console = out()
+    if title:
+        console.print(Text(title, style="bold"))
+    console.print(grid)

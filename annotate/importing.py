@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from annotate.studies import study_protocol
 from db.errors import AnnotateError
 from db.import_report import ImportReport, SourceFile
-from db.records import CoderKind, Reject
+from db.records import Reject
 from db.study import Study
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def make_ready(wanted: Wanted) -> ImportJob:
 
 def preview(wanted: Wanted) -> Preview:
     """The mapping and the first rows, without touching a study. A table without a mapping is guessed."""
-    mapping, left = "", ()
+    mapping, left = "", tuple[str, ...]()
     if not wanted.recipe and _is_table(wanted) and "map" not in (wanted.options or {}):
         from annotate.importers.guess import guess_table
 
@@ -72,7 +72,7 @@ def run_import(
     job: ImportJob,
     *,
     on_error: Literal["stop", "skip"] = "stop",
-    coder_kind: CoderKind = "imported",
+    simulated: bool = False,
     progress: Any = None,
 ) -> ImportReport:
     """Store every row of the job in one transaction. Raises ImportRefused where rows were refused and it is to stop."""
@@ -89,7 +89,7 @@ def run_import(
         protocol=study_protocol(study),
         on_error=on_error,
         judge_kind="rules" if job.format == "ehq" else "imported",
-        coder_kind=coder_kind,
+        coder_kind="simulated" if simulated else "imported",
         rows_read=job.tally.read,
         progress=progress,
     )

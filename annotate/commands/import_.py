@@ -29,15 +29,21 @@ EXAMPLES = example(
 @click.option("--format", "format_", default="", metavar="NAME", help="ehq, table, …; found out where it can be.")
 @click.option("--items", type=FILE, metavar="FILE", help="The benchmark's items (ehq).")
 @click.option("--records", type=FILE, multiple=True, metavar="FILE", help="Records that ehq wrote; may be repeated.")
-@click.option("--recipe", default="", metavar="NAME|R.toml", help="Several files at once: openqa, xstest, pandalm or yours.")
+@click.option(
+    "--recipe", default="", metavar="NAME|R.toml", help="Several files at once: openqa, xstest, pandalm or yours."
+)
 @click.option("--map", "map_", default="", metavar="MAP", help="column=field,… or MAP.toml; 'guess' takes the guess.")
-@click.option("--judge", "judges", multiple=True, metavar="COLUMN", help="A column of a judge's labels; may be repeated.")
+@click.option(
+    "--judge", "judges", multiple=True, metavar="COLUMN", help="A column of a judge's labels; may be repeated."
+)
 @click.option("--tiebreak", default="", metavar="COLUMN", help="A coder who counts only where the others differ.")
 @click.option("--pi", default="", metavar="COLUMN", help="The inclusion probability of each row.")
 @click.option("--weight", default="", metavar="COLUMN", help="The design weight of each row, 1/pi.")
 @click.option("--option", "more", multiple=True, metavar="NAME=VALUE", help="A further option of the format.")
 @click.option("--simulated", is_flag=True, help="The human labels were simulated; they are named so wherever shown.")
-@click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True, help="Rejected rows.")
+@click.option(
+    "--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True, help="Rejected rows."
+)
 @click.option("--dry-run", is_flag=True, help="Show the mapping and five rows; change nothing.")
 @json_option
 def import_(study: Path, files: tuple[Path, ...], dry_run: bool, as_json: bool, **options: Any) -> None:
@@ -82,10 +88,9 @@ def _run(study: Path, wanted: Wanted, on_error: Any, simulated: bool) -> tuple[I
 
     with open_study(study) as opened:
         job = make_ready(wanted)
-        kind = "simulated" if simulated else "imported"
         try:
             with Progress("Importing") as progress:
-                report = run_import(opened, job, on_error=on_error, coder_kind=kind, progress=progress)
+                report = run_import(opened, job, on_error=on_error, simulated=simulated, progress=progress)
         except ImportRefused as refused:
             _list_rejects(refused.report)
             raise

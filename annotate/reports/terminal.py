@@ -64,13 +64,18 @@ def _table(document: Document, block: Table) -> RenderableType:
     from rich.console import Group
     from rich.table import Table as Grid
 
-    title = _text(document, block.title) if block.title else None
-    if title:
+    parts: list[RenderableType] = []
+    if block.title:
+        title = _text(document, block.title)
         title.stylize("bold")
-    grid = Grid(title=title, box=SIMPLE_HEAD, title_justify="left", pad_edge=False, title_style="")
+        parts.append(_before(title))
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False)
     for index, head in enumerate(block.header):
         justify = "right" if index in block.right else "left"
         grid.add_column(_text(document, head), justify=justify, overflow="fold")  # type: ignore[arg-type]
     for row in block.rows:
         grid.add_row(*(_text(document, cell) for cell in row))
-    return Group(grid, _text(document, block.note)) if block.note else grid
+    parts.append(grid)
+    if block.note:
+        parts.append(_text(document, block.note))
+    return Group(*parts)
