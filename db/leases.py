@@ -1,0 +1,83 @@
+"""Leases: an assignment that is in a pack is written there alone, until the pack is merged or it is recalled."""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from typing import Literal
+
+from db.clock import utc_now
+from db.coders import find_coder
+from db.connection import writing
+from db.faults import Refused
+from db.ids import RandomBytes
+from db.lead import record
+from db.logs import Log, ensure_log, find_log, head
+from db.study import Study
+
+
+def lease(study: Study, coder: str, place: str, *, random_bytes: RandomBytes = secrets.token_bytes) -> tuple[Log, int]:
+    """Lease all that the coder still has to do (and has done) in open rounds to their log at ``place``, a pack.
+
+    Returns that log and the number of assignments. They leave the coder's queue here. Raises Refused where there is
+    nothing to lease.
+    """
+    with writing(study.connection) as connection:
+        who = find_coder(connection, coder)
+        log = ensure_log(connection, who.id, place, random_bytes)
+        home = find_log(connection, who.id, study.place)
+        home_seq = 0 if home is None else head(connection, home)[0]
+        number = connection.execute(
+            "INSERT INTO leases (assignment_id, log_id, home_seq, leased_utc)"
+            " SELECT a.id, ?, ?, ? FROM assignments a JOIN rounds r ON r.name = a.round"
+            " WHERE a.coder_id = ? AND a.in_queue = 1 AND r.state = 'open'",
+            (log.id, home_seq, utc_now(), who.id),
+        ).rowcount
+        if not number:
+            raise Refused(f"{coder} has nothing to code here that is not in a pack already.")
+        _set_queue(connection, log.id, who.id, in_queue=0)
+        record(
+            connection,
+            "lease",
+            {"log": log.uid, "assignments": number, "home_seq": home_seq},
+            random_bytes=random_bytes,
+        )
+        return log, number
+
+
+def end_lease(
+    connection: sqlite3.Connection,
+    log_id: int,
+    by: Literal["merge", "recall"],
+    random_bytes: RandomBytes = secrets.token_bytes,
+) -> int:
+    """End the open leases of a log inside the open transaction; return how many they were."""
+    uid, coder_id = connection.execute("SELECT uid, coder_id FROM logs WHERE id = ?", (log_id,)).fetchone()
+    _set_queue(connection, log_id, coder_id, in_queue=1)
+    number = connection.execute(
+        "UPDATE leases SET ended_utc = ?, ended_by = ? WHERE log_id = ? AND ended_utc IS NULL", (utc_now(), by, log_id)
+    ).rowcount
+    if number:
+        record(connection, "lease end", {"log": uid, "assignments": number, "by": by}, random_bytes=random_bytes)
+    return number
+
+
+def recall(study: Study, coder: str, *, random_bytes: RandomBytes = secrets.token_bytes) -> int:
+    """Take back what is in this coder's packs; return how many assignments. What comes back later is a conflict."""
+    with writing(study.connection) as connection:
+        who = find_coder(connection, coder)
+        logs = connection.execute(
+            "SELECT DISTINCT l.log_id FROM leases l JOIN logs g ON g.id = l.log_id"
+            " WHERE g.coder_id = ? AND l.ended_utc IS NULL ORDER BY l.log_id",
+            (who.id,),
+        ).fetchall()
+        return sum(end_lease(connection, log_id, "recall", random_bytes) for (log_id,) in logs)
+
+
+def _set_queue(connection: sqlite3.Connection, log_id: int, coder_id: int, *, in_queue: int) -> None:
+    connection.execute(
+        "UPDATE assignments SET in_queue = ? WHERE withdrawn_utc IS NULL AND id IN"
+        " (SELECT assignment_id FROM leases WHERE log_id = ? AND ended_utc IS NULL)",
+        (in_queue, log_id),
+    )
+    connection.execute("UPDATE coders SET queue_version = queue_version + 1 WHERE id = ?", (coder_id,))
