@@ -88,8 +88,8 @@ class FixedKey:
 
 
 FIXED: Final[tuple[FixedKey, ...]] = (
-    FixedKey(Mode.RATING, "0-9", "the rating: two digits"),
-    FixedKey(Mode.RATING, "Backspace", "clear a digit, or take the label back"),
+    FixedKey(Mode.RATING, "0-9", "two digits"),
+    FixedKey(Mode.RATING, "Backspace", "clear"),
     FixedKey(Mode.RATING, "Esc", "take the label back"),
     FixedKey(Mode.NOTE, "Enter", "save"),
     FixedKey(Mode.NOTE, "Esc", "close, keeping the draft"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from db.records import LabelRule, Protocol
 from tui.actions import ACTIONS, FIXED, ROLES, spell
 from tui.document import Document, Writer
@@ -10,6 +12,10 @@ from tui.modes import Mode
 from tui.safetext import safe
 
 INDENT = 3
+RATING = "(rating)"
+"""The key of the rating's own section among the starts."""
+_ENDS = (".", "?", "!", '"')
+_POINT = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+")
 
 
 def codebook(protocol: Protocol, keymap: Keymap, considered: str | None = None) -> tuple[Document, dict[str, int]]:
@@ -20,12 +26,14 @@ def codebook(protocol: Protocol, keymap: Keymap, considered: str | None = None) 
         _rule(writer, rule, keymap.label_key(rule.name), full=rule.name == considered)
         writer.line()
     if protocol.rating is not None:
+        starts[RATING] = writer.size + 1 if writer.size else 0
         _rating(writer, protocol)
         writer.line()
     if protocol.instructions:
         writer.line("How to code", "strong")
-        for line in protocol.instructions.split("\n"):
-            writer.line(safe(line))
+        for line in flowing(protocol.instructions):
+            marker = len(line) - len(_POINT.sub("", line))
+            writer.line(safe(line), indent=(0, marker))
     return writer.document(), starts
 
 
@@ -43,8 +51,20 @@ def _rule(writer: Writer, rule: LabelRule, key: str, *, full: bool) -> None:
 
 def _flowing(writer: Writer, text: str, indent: int) -> None:
     """A definition comes wrapped from its file: let each of its paragraphs flow."""
-    for paragraph in text.strip().split("\n\n"):
-        writer.line(safe(" ".join(paragraph.split())), indent=(indent, indent))
+    for line in flowing(text):
+        marker = len(line) - len(_POINT.sub("", line))
+        writer.line(safe(line), indent=(indent, indent + marker))
+
+
+def flowing(text: str) -> list[str]:
+    """Paragraphs and points as one line each: a text comes wrapped from its file, and is wrapped anew for the panel."""
+    lines: list[str] = []
+    for line in text.strip().split("\n"):
+        if lines and lines[-1] and line.strip() and not _POINT.match(line) and not lines[-1].endswith(_ENDS):
+            lines[-1] += " " + line.strip()
+        else:
+            lines.append(line.strip())
+    return lines
 
 
 def _rating(writer: Writer, protocol: Protocol) -> None:

@@ -14,7 +14,6 @@ Every key of a mode has one meaning. A file that breaks this is refused, with bo
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from db.errors import AnnotateError
 from db.records import Protocol
 from tui.actions import ACTIONS, BY_NAME, Action, spell
 from tui.modes import CODING, Mode
+from tui.preferences import config_folder
 
 _NAMED_KEYS: Final = (
     *("left", "right", "up", "down", "pageup", "pagedown", "home", "end"),
@@ -73,8 +73,7 @@ class Keymap:
 
 def default_path() -> Path:
     """Where a user's own keymap is looked for: ``annotate/keymap.toml`` in the user's configuration folder."""
-    base = os.environ.get("APPDATA") if os.name == "nt" else os.environ.get("XDG_CONFIG_HOME")
-    return Path(base or Path.home() / ".config") / "annotate" / "keymap.toml"
+    return config_folder() / "keymap.toml"
 
 
 def load_keymap(protocol: Protocol, path: Path | None = None) -> Keymap:

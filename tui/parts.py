@@ -33,7 +33,7 @@ def parts(item: CodingItem) -> tuple[Part, ...]:
         found.append(Part("context", "Context", _text(item.context)))
     found += _responses(item)
     if item.gold:
-        found.append(Part("gold", "Gold answer", _listed(item.gold)))
+        found.append(Part("gold", "Gold", _listed(item.gold)))
     if item.rationale:
         found.append(Part("rationale", "Rationale", _text(item.rationale)))
     return tuple(found)

@@ -1,0 +1,104 @@
+"""The Textual application: one screen, its themes, and the way from the study's thread to the screen."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.app import App
+from textual.binding import BindingType
+from textual.message import Message
+
+from db.records import Protocol
+from tui.controller import Controller
+from tui.keymap import Keymap
+from tui.requests import Report
+from tui.screens.coding import CodingScreen
+from tui.studythread import StudyThread
+from tui.themes import THEME_NAMES, THEMES
+
+
+class CodingApp(App[None], inherit_bindings=False):
+    """Runs one coder's session. Keys go to the key machine; nothing is bound here."""
+
+    CSS_PATH = "desk.tcss"
+    TITLE = "annotate"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    # The clock that stamps Textual's events.
+    clock = staticmethod(time.perf_counter if sys.platform == "win32" else time.monotonic)
+
+    @dataclass
+    class FromStudy(Message):
+        """A report of the study's thread."""
+
+        report: Report
+
+    def __init__(
+        self,
+        thread: StudyThread,
+        *,
+        coder: str,
+        protocol: Protocol,
+        make_keymap: Callable[[Protocol], Keymap],
+        read_protocol: Callable[[str, str], Protocol] | None = None,
+        theme: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.failure: Exception | None = None
+        for known in THEMES:
+            self.register_theme(known)
+        self.theme = theme or THEME_NAMES[0]
+        self.coder = coder
+        self._thread_of_study = thread
+        self._screen = CodingScreen(coder)
+        self.controller = Controller(
+            self._screen,
+            thread.submit,
+            protocol=protocol,
+            make_keymap=make_keymap,
+            read_protocol=read_protocol,
+            clock=self.clock,
+        )
+
+    def get_default_screen(self) -> CodingScreen:
+        return self._screen
+
+    def screen_ready(self) -> None:
+        """The screen can show something: let reports come."""
+        self._thread_of_study.start(self._deliver)
+        self.controller.begin()
+
+    def _deliver(self, report: Report) -> None:
+        """Called in the study's thread; posting a message is all that is allowed there."""
+        self.post_message(self.FromStudy(report))
+
+    def on_coding_app_from_study(self, message: FromStudy) -> None:
+        self.controller.receive(message.report)
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.MouseEvent) and not event.is_forwarded:
+            self.controller.touch(event.time)
+        await super().on_event(event)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Remember an error of the program and stop. Textual would print it with all locals, study text included."""
+        self.failure = self.failure or error
+        super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        self._close_messages_no_wait()
+
+    def panic(self, *renderables: object) -> None:
+        self._close_messages_no_wait()
+
+    def turn_theme(self) -> str:
+        """Take the next theme; returns its name."""
+        here = THEME_NAMES.index(self.theme) if self.theme in THEME_NAMES else -1
+        self.theme = THEME_NAMES[(here + 1) % len(THEME_NAMES)]
+        return self.theme

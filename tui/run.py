@@ -1,0 +1,107 @@
+"""Opening the desk: the study is opened in its own thread while the screen is still being imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from db.coding import CodingSession
+from db.errors import AnnotateError
+from db.records import Protocol
+from tui.crash import report_crash
+from tui.keymap import Keymap, default_path, load_keymap
+from tui.preferences import THEMES, load_preferences, save_preferences
+from tui.studythread import StudyThread
+from tui.summary import SessionSummary
+
+ReadProtocol = Callable[[str, str], Protocol]
+"""From TOML text and the name of its source to a checked protocol."""
+
+
+def run_coding(
+    path: str | Path,
+    coder: str,
+    protocol: Protocol,
+    *,
+    plain: bool = False,
+    mouse: bool | None = None,
+    theme: str | None = None,
+    keymap_path: Path | None = None,
+    take_over: bool = False,
+    place: str | None = None,
+    sealed: bool = False,
+    read_protocol: ReadProtocol | None = None,
+) -> SessionSummary:
+    """One coder's session at the desk; returns when the coder leaves.
+
+    ``plain``: line by line, for screen readers. ``mouse`` and ``theme`` None: as the user prefers. ``keymap_path``
+    None: the user's own keymap if there is one. ``take_over``, ``place``, ``sealed``: see CodingSession.open.
+    ``read_protocol`` lets a codebook that changes meanwhile be taken up without leaving.
+    Raises AnnotateError: what is wrong with the study, the keymap or the terminal, or that the program failed.
+    """
+    make_keymap = partial(load_keymap, path=_own_keymap(keymap_path))
+    make_keymap(protocol)
+    open_session = partial(CodingSession.open, path, coder, protocol, take_over=take_over, place=place, sealed=sealed)
+    if plain:
+        from tui.plain import run_plain
+
+        return run_plain(open_session, make_keymap, read_protocol)
+    require_terminal()
+    preferences = load_preferences()
+    wanted = theme or preferences.theme
+    if wanted not in THEMES:
+        raise AnnotateError(f"There is no theme {wanted!r}.", f"The themes: {', '.join(THEMES)}.")
+    summary, chosen = _run_screen(
+        open_session, make_keymap, read_protocol, wanted, preferences.mouse if mouse is None else mouse
+    )
+    if theme is None and chosen != preferences.theme:
+        save_preferences(replace(preferences, theme=chosen))
+    return summary
+
+
+def require_terminal() -> None:
+    """Raise AnnotateError where no screen can be drawn."""
+    if os.environ.get("TERM") == "dumb":
+        raise AnnotateError("The terminal (TERM=dumb) cannot show the coding screen.", "Use --plain.")
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise AnnotateError("The coding screen needs a terminal for input and display.", "Use --plain.")
+
+
+def _own_keymap(path: Path | None) -> Path | None:
+    if path is not None:
+        return path
+    own = default_path()
+    return own if own.is_file() else None
+
+
+def _run_screen(
+    open_session: Callable[[], CodingSession],
+    make_keymap: Callable[[Protocol], Keymap],
+    read_protocol: ReadProtocol | None,
+    theme: str,
+    mouse: bool,
+) -> tuple[SessionSummary, str]:
+    os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")  # before Textual reads it
+    thread = StudyThread(open_session)
+    from tui.app import CodingApp
+
+    session = thread.session()
+    app = CodingApp(
+        thread,
+        coder=session.coder.name or session.coder.pseudonym,
+        protocol=session.protocol,
+        make_keymap=make_keymap,
+        read_protocol=read_protocol,
+        theme=theme,
+    )
+    try:
+        app.run(mouse=mouse)
+    finally:
+        thread.close()
+    if app.failure is not None:
+        raise report_crash(app.failure, session.study.side) from None
+    return app.controller.summary(app.coder), app.theme

@@ -1,0 +1,124 @@
+"""What a session came to: items, pace and time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+BREAK_EVERY: Final = 50 * 60.0
+"""Active seconds after which a break is suggested."""
+BREAK_IS: Final = 5 * 60.0
+"""Seconds without a key that count as a break."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """``coded``: acts that gave a label or a rating; ``items``: different items among them; times in seconds.
+
+    ``left`` is the number of items still to do, ``finished`` whether none was.
+    """
+
+    coder: str
+    coded: int
+    items: int
+    skipped: int
+    notes: int
+    flags: int
+    undone: int
+    by_label: tuple[tuple[str, int], ...]
+    active_seconds: float
+    elapsed_seconds: float
+    left: int
+    total: int
+
+    @property
+    def finished(self) -> bool:
+        return self.left == 0
+
+    @property
+    def seconds_an_item(self) -> float | None:
+        """Active seconds for each coded item; None where none was coded."""
+        return self.active_seconds / self.items if self.items else None
+
+    def lines(self) -> list[tuple[str, str]]:
+        """(name, value) pairs for a person."""
+        pace = self.seconds_an_item
+        labels = ", ".join(f"{name} {count}" for name, count in self.by_label)
+        found = [
+            ("Items coded", f"{self.items:,}" + (f" ({labels})" if labels else "")),
+            ("Skipped", f"{self.skipped:,}"),
+            ("Notes, flags", f"{self.notes:,}, {self.flags:,}"),
+            ("Undone", f"{self.undone:,}"),
+            (
+                "Time at work",
+                f"{duration(self.active_seconds)} (of {duration(self.elapsed_seconds)}; pauses not counted)",
+            ),
+            ("Pace", "no item was coded yet" if pace is None else f"{pace:.0f} s an item"),
+            ("Left", f"{self.left:,} of {self.total:,}"),
+        ]
+        if pace is not None and self.left:
+            found.append(("At this pace", f"{duration(pace * self.left)} to go"))
+        return found
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts a session as it goes."""
+
+    started: float
+    coded: int = 0
+    skipped: int = 0
+    notes: int = 0
+    flags: int = 0
+    undone: int = 0
+    active: float = 0.0
+    items: set[str] = field(default_factory=set)
+    labels: Counter[str] = field(default_factory=Counter)
+    last: float | None = None
+    at_work: float = 0.0
+
+    def add(self, kind: str, assignment: str | None, label: str | None) -> None:
+        """Count one saved act."""
+        if kind in ("label", "rating") and assignment is not None:
+            self.coded += 1
+            self.items.add(assignment)
+            self.labels.update([label] if label else [])
+        self.skipped += kind == "skip"
+        self.notes += kind == "note"
+        self.flags += kind == "flag"
+        self.undone += kind == "undo"
+
+    def break_due(self, now: float) -> bool:
+        """Call at every key; True once each time that a break is due."""
+        gap = 0.0 if self.last is None else now - self.last
+        self.last = now
+        self.at_work = 0.0 if gap >= BREAK_IS else self.at_work + gap
+        if self.at_work < BREAK_EVERY:
+            return False
+        self.at_work = 0.0
+        return True
+
+    def summary(self, coder: str, now: float, left: int, total: int) -> SessionSummary:
+        return SessionSummary(
+            coder=coder,
+            coded=self.coded,
+            items=len(self.items),
+            skipped=self.skipped,
+            notes=self.notes,
+            flags=self.flags,
+            undone=self.undone,
+            by_label=tuple(self.labels.most_common()),
+            active_seconds=self.active,
+            elapsed_seconds=now - self.started,
+            left=left,
+            total=total,
+        )
+
+
+def duration(seconds: float) -> str:
+    """``45 s``, ``12 min``, ``3 h 05 min``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
