@@ -67,7 +67,7 @@ def assign(
     """Give the units of the sample that nobody has in this round yet to the named coders, new ones included.
 
     overlap: the share of units, 0 to 1, that all of them code; exact within every stratum. repeats: the share of each
-    coder's units that come back to them unseen, at least 30 places later (occurrence 2). again: also units that others
+    coder's units that come back to them unnoticed, at least 30 places later (occurrence 2). again: also units that others
     have in this round. units: only these (random ids), instead of the whole sample. pairwise: the two texts of a pair
     change sides at random, per coder. released=False keeps the batch out of the queues until ``release``.
     Raises Refused where there is nothing to assign or a name cannot be used; the study is unchanged then.
@@ -232,7 +232,8 @@ class _Job:
         mine = [unit for share in dealt if place in share.coders for unit in share.group.units if unit not in taken]
         name = coder.name or coder.uid
         ordered = [Ordered(n, units[n].item, units[n].content, units[n].public_id) for n in mine]
-        queue = [(each.unit_id, 1) for each in in_order(ordered, self.order, self.seed, name)]
+        ordered = in_order(ordered, self.order, self.seed, name)
+        queue = [(each.unit_id, 1) for each in ordered]
         again = self._repeated(ordered, name)
         queue = with_repeats(queue, again, self.seed, name)
         start = connection.execute(
@@ -268,7 +269,8 @@ class _Job:
 
     def _repeated(self, units: Sequence[Ordered], name: str) -> list[int]:
         size = math.floor(self.repeats * len(units) + 0.5)
-        by_chance = sorted(units, key=lambda u: (random_for(self.seed, "repeat", name, u.item, u.content), u.public_id))
+        early = units[: len(units) - repeat_gap(len(units))]
+        by_chance = sorted(early, key=lambda u: (random_for(self.seed, "repeat", name, u.item, u.content), u.public_id))
         return [each.unit_id for each in by_chance[:size]]
 
     def _swapped(self, name: str, unit: _Unit, occurrence: int) -> int:
@@ -277,12 +279,17 @@ class _Job:
         return int(random_for(self.seed, "side", name, str(occurrence), unit.item, unit.content), 16) & 1
 
 
+def repeat_gap(size: int) -> int:
+    """How many places lie at least between the two codings of a unit in a queue of this size."""
+    return min(REPEAT_GAP, size // 2)
+
+
 def with_repeats(queue: list[tuple[int, int]], repeated: Sequence[int], seed: str, coder: str) -> list[tuple[int, int]]:
-    """Put a second occurrence of each ``repeated`` unit at a random place at least REPEAT_GAP after its first."""
+    """Put a second occurrence of each ``repeated`` unit at a random place at least ``repeat_gap`` after its first."""
     first = {unit: place for place, (unit, _) in enumerate(queue)}
     later: dict[int, list[int]] = {}
     for unit in repeated:
-        low = min(first[unit] + REPEAT_GAP, len(queue))
+        low = min(first[unit] + repeat_gap(len(queue)), len(queue))
         number = int(random_for(seed, "repeat place", coder, str(first[unit])), 16)
         later.setdefault(low + number % (len(queue) - low + 1), []).append(unit)
     found: list[tuple[int, int]] = []
