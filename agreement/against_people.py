@@ -12,7 +12,7 @@ from agreement.cell_resampling import bootstrap_totals, linear_errors
 from agreement.cells import Cells, FloatArray
 from agreement.confusion_matrix import Confusion, corpus_confusion, judge_rows
 from agreement.errors import AgreementError
-from agreement.intervals import Interval, posterior_interval, t_interval
+from agreement.intervals import Interval, bootstrap_interval, posterior_interval, t_interval
 from agreement.judge_checks import judge_warnings
 from agreement.matrix_measures import OVERALL, PER_LABEL, SIGNED, occurring, used_by_people, why_undefined
 from agreement.posterior import Target, complete
@@ -89,7 +89,7 @@ def judge_agreement(
         totals = bootstrap_totals(cells, draws=draws, seed=seed, target=target)
         sample = _all(matrix, _by_judge(totals, output, len(rows))[:, keep])[1]
         named = "bootstrap, rescaled within cells"
-        other = [posterior_interval(float(v), sample[:, i], level=level, method=named) for i, v in enumerate(values)]
+        other = [bootstrap_interval(float(v), sample[:, i], level=level, method=named) for i, v in enumerate(values)]
         found = _where_large(matrix, names, other, found, cells)
     if method == "linearised":
         gradient = _gradient(lambda m: _all(matrix, m)[1], matrix.totals)
@@ -151,7 +151,7 @@ def _where_large(
     for (name, label), want, safe in zip(names, chosen, fallback, strict=True):
         why = _too_small(matrix, name, label)
         if why is None and want.undefined is None and want.low is None:
-            why = "a cell has fewer than 2 labels"
+            why = "a cell has too few labels"
         result.append(want if why is None else _renamed(safe, f"{POSTERIOR} ({why})"))
     return result
 

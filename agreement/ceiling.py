@@ -18,7 +18,7 @@ import numpy.typing as npt
 from agreement._types import BoolArray, FloatArray, IntArray
 from agreement.cells import MISSING
 from agreement.errors import AgreementError
-from agreement.intervals import Interval, posterior_interval
+from agreement.intervals import Interval, bootstrap_interval
 from agreement.ratings_codes import label_codes, label_table
 from agreement.resampled_units import Blocks, blocks_of, multiplicities
 
@@ -283,7 +283,7 @@ def _compared(
     ours, theirs = (float(x) if np.isfinite(x) else None for x in values[0])
     gap = None if ours is None or theirs is None else ours - theirs
     drawn = values[1:, 0] - values[1:, 1]
-    found = posterior_interval(gap, drawn, level=level, method="percentile bootstrap, paired")
+    found = bootstrap_interval(gap, drawn, level=level, method="percentile bootstrap, paired")
     verdict = _verdict(found, margin, worse)
     sentence = _sentence(number, judge, ours, theirs, found, margin, verdict)
     return CeilingComparison(number, ours, theirs, found, margin, verdict, sentence)
@@ -302,7 +302,8 @@ def _sentence(
     number: str, judge: str, ours: float | None, theirs: float | None, found: Interval, margin: float, verdict: str
 ) -> str:
     if found.value is None or found.low is None or found.high is None:
-        return f"{judge}: whether it is within the human range is not shown ({number}: {found.undefined})"
+        why = found.undefined or found.method
+        return f"{judge}: whether it is within the human range is not shown ({number}: {why})"
     told = {
         WITHIN: f"{judge} is within the human range (worse by less than {margin:g})",
         BELOW: f"{judge} is below the human range",

@@ -17,6 +17,8 @@ MAX_UNDEFINED = 0.05
 class Interval:
     """A number with its interval; `value`, `low` and `high` are None where `undefined` says why.
 
+    `low` and `high` alone are None where there is a number but no interval; `method` then says why.
+
     draws: draws used; undefined_draws: draws in which the number was 0/0 and that were left out.
     method: the name of the interval, for print.
     """
@@ -47,6 +49,17 @@ def posterior_interval(
     tail = (1 - level) / 2
     low, high = np.quantile(defined, [tail, 1 - tail])
     return Interval(estimate, min(float(low), estimate), max(float(high), estimate), level, method, len(defined), lost)
+
+
+def bootstrap_interval(
+    estimate: float | None, draws: npt.ArrayLike, *, level: float = 0.95, method: str = "percentile bootstrap"
+) -> Interval:
+    """The same for bootstrap draws. Here undefined draws cost the interval, not the number: it is the sample's own."""
+    found = posterior_interval(estimate, draws, level=level, method=method)
+    if found.undefined is None or estimate is None or not np.isfinite(estimate):
+        return found
+    said = f"{method}: no interval, {found.undefined}"
+    return Interval(estimate, None, None, level, said, found.draws, found.undefined_draws)
 
 
 def _why(estimate: float | None, total: int, lost: int) -> str | None:
