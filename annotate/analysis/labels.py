@@ -1,0 +1,68 @@
+"""The labelled sample of a study, unit by unit, as every analysis takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from db.records import CoderKind, Role
+
+Table = tuple[tuple[str | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CoderColumn:
+    """One coder of the main round: the name that is shown, and whether a person, an import or a simulation."""
+
+    name: str
+    kind: CoderKind
+    role: Role = "coder"
+
+    @property
+    def shown(self) -> str:
+        """The name, with a word beside it where it is no person's work."""
+        return f"{self.name} (simulated)" if self.kind == "simulated" else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class StudyLabels:
+    """What people said of the n drawn units. Every column has n entries; tables have a row a unit.
+
+    labels: the declared set. strata: fields of the items by name, and model and condition. design: the stratum of the
+    draw. pi: inclusion probabilities. overlap: the chance to be given to every coder, 0 for a unit that was not.
+    table: labels of the main coders, in the order of ``coders``; tiebreaks of ``tiebreakers``. final: adjudications.
+    ratings: as ``table``. stale: labels that a later codebook made void, true where so. fate: labelled, unresolved,
+    skipped, technical or unfinished. judges: each judge's mapped label; "(not a label)" and "(missing)" are among them.
+    """
+
+    labels: tuple[str, ...]
+    units: tuple[str, ...]
+    item: tuple[str, ...]
+    strata: Mapping[str, tuple[str, ...]]
+    design: tuple[str, ...]
+    pi: tuple[float, ...]
+    overlap: tuple[float, ...]
+    coders: tuple[CoderColumn, ...]
+    table: Table
+    stale: tuple[tuple[bool, ...], ...]
+    fate: tuple[str, ...]
+    tiebreakers: tuple[CoderColumn, ...] = ()
+    tiebreaks: Table = ()
+    final: tuple[str | None, ...] | None = None
+    ratings: tuple[tuple[int | None, ...], ...] = ()
+    judges: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    judge_ratings: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    @property
+    def clustered(self) -> bool:
+        """Whether some item has several units, so that units are not independent of each other."""
+        return len(set(self.item)) < len(self.item)
+
+    @property
+    def fresh(self) -> list[list[str | None]]:
+        """The main coders' labels without the stale ones."""
+        pairs = zip(self.table, self.stale, strict=True)
+        return [[None if old else label for label, old in zip(row, gone, strict=True)] for row, gone in pairs]

@@ -1,0 +1,57 @@
+"""One coder's session, opened from the command line, and what is said when it ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from annotate.studies import study_protocol
+
+if TYPE_CHECKING:
+    from tui.summary import SessionSummary
+
+
+def run_session(
+    path: Path,
+    coder: str,
+    *,
+    plain: bool = False,
+    mouse: bool | None = None,
+    theme: str | None = None,
+    keymap: Path | None = None,
+    take_over: bool = False,
+    as_json: bool = False,
+) -> SessionSummary:
+    """Code until the coder leaves, then say how far the queue is. Raises AnnotateError."""
+    from annotate.protocols import parse_protocol
+    from db.study import open_study
+    from tui import run_coding, wants_plain
+
+    with open_study(path) as study:
+        protocol = study_protocol(study)
+    plain = plain or wants_plain()
+    summary = run_coding(
+        path,
+        coder,
+        protocol,
+        plain=plain,
+        mouse=mouse,
+        theme=theme,
+        keymap_path=keymap,
+        take_over=take_over,
+        read_protocol=parse_protocol,
+    )
+    _say(summary, as_json, plain)
+    return summary
+
+
+def _say(summary: SessionSummary, as_json: bool, plain: bool) -> None:
+    from dataclasses import asdict
+
+    from annotate.console import emit_json, visible
+
+    if as_json:
+        emit_json(asdict(summary) | {"finished": summary.finished})
+    elif not plain:
+        for name, value in summary.lines():
+            print(f"{name}: {visible(value)}")
