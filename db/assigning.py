@@ -66,10 +66,11 @@ def assign(
 ) -> Assigned:
     """Give the units of the sample that nobody has in this round yet to the named coders, new ones included.
 
-    overlap: the share of units, 0 to 1, that all of them code; exact within every stratum. repeats: the share of each
-    coder's units that come back to them unnoticed, 30 or more places later (occurrence 2). again: also units that others
-    have in this round. units: only these (random ids), instead of the whole sample. pairwise: the two texts of a pair
-    change sides at random, per coder. released=False keeps the batch out of the queues until ``release``.
+    overlap: the share of units, 0 to 1, that all of them code; exact within every stratum.
+    repeats: the share of each coder's units that come back unnoticed, 30 or more places later (occurrence 2).
+    again: also units that others have in this round. units: only these (random ids), not the whole sample.
+    pairwise: the two texts of a pair change sides at random, per coder. released=False keeps the batch out of the
+    queues until ``release``.
     Raises Refused where there is nothing to assign or a name cannot be used; the study is unchanged then.
     """
     plain = str(seed)
