@@ -76,7 +76,9 @@ class PeopleAgreement:
     notes: tuple[str, ...] = ()
 
 
-def people_agreement(study: StudyLabels, by: Sequence[str] = ("model",), *, confidence: float = 0.95) -> PeopleAgreement:
+def people_agreement(
+    study: StudyLabels, by: Sequence[str] = ("model",), *, confidence: float = 0.95
+) -> PeopleAgreement:
     """Agreement of the main coders, weighted by the design, units of one item grouped.
 
     by: fields to break it down by; a level in which no unit has two labels is there with its reason.
@@ -89,7 +91,8 @@ def people_agreement(study: StudyLabels, by: Sequence[str] = ("model",), *, conf
         coders=tuple(names),
         n_units=int(used.sum()),
         n_single=int((main.count == 1).sum()),
-        coefficients=main.all(OVERALL) | (main.all({"cohen_kappa": cohen_kappa, "scott_pi": scott_pi}) if len(names) == 2 else {}),
+        coefficients=main.all(OVERALL)
+        | (main.all({"cohen_kappa": cohen_kappa, "scott_pi": scott_pi}) if len(names) == 2 else {}),
         pairs=tuple(_pair(study, main, a, b, confidence) for a, b in combinations(range(len(names)), 2)),
         labels={str(label): found for label, found in main.every(specific_agreement).items()},
         indices={str(label): found for label, found in main.indices().items()},
@@ -200,7 +203,9 @@ def _pair(study: StudyLabels, main: _Units, a: int, b: int, confidence: float) -
 
 def _levels(study: StudyLabels, main: _Units, name: str) -> dict[str, dict[str, Coefficient]]:
     column = np.array(study.strata[name], dtype=object)
-    wanted = {each: OVERALL[each] for each in IN_STRATA} | ({"cohen_kappa": cohen_kappa} if len(main.coders) == 2 else {})
+    wanted = {each: OVERALL[each] for each in IN_STRATA} | (
+        {"cohen_kappa": cohen_kappa} if len(main.coders) == 2 else {}
+    )
     return {str(level): main.where(column == level).all(wanted) for level in sorted(set(column.tolist()))}
 
 

@@ -48,7 +48,10 @@ def check_judge(study: StudyLabels, judge: str, reference: Sequence[str | None])
         for people, said in zip(reference, study.judges[judge], strict=True)
         if people is not None and said in study.labels
     ]
-    return (_kappa(f"Cohen's kappa: judge {judge}, human reference", pairs, study.labels), *_scores(judge, pairs, study.labels))
+    return (
+        _kappa(f"Cohen's kappa: judge {judge}, human reference", pairs, study.labels),
+        *_scores(judge, pairs, study.labels),
+    )
 
 
 def _alpha(study: StudyLabels, rows: Sequence[Sequence[str | None]]) -> Check:
@@ -72,7 +75,11 @@ def _kappa(quantity: str, pairs: Sequence[tuple[Any, Any]], labels: Sequence[str
         first, second = zip(*pairs, strict=True)
         return float(module.metrics.cohen_kappa_score(first, second, labels=list(labels)))
 
-    ours = cohen_kappa([a for a, _ in pairs], [b for _, b in pairs], labels=labels, interval="none").value if pairs else None
+    ours = (
+        cohen_kappa([a for a, _ in pairs], [b for _, b in pairs], labels=labels, interval="none").value
+        if pairs
+        else None
+    )
     return _compare(quantity, "scikit-learn", ours, theirs, len(pairs))
 
 

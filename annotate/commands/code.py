@@ -17,7 +17,9 @@ EXAMPLES = example(
 @click.command(epilog=EXAMPLES)
 @study_argument
 @click.option("--coder", required=True, metavar="NAME", help="Who codes: a name given to 'annotate assign'.")
-@click.option("--plain", is_flag=True, help="Line by line instead of a full screen: for screen readers and dumb terminals.")
+@click.option(
+    "--plain", is_flag=True, help="Line by line instead of a full screen: for screen readers and dumb terminals."
+)
 @click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal, for selecting text.")
 @click.option("--theme", metavar="NAME", help="Colours of the screen.")
 @click.option("--keymap", type=click.Path(path_type=Path), metavar="FILE", help="Your own keys.")
