@@ -71,15 +71,15 @@ def _description(ratings: Ratings, sample: Sample, *, numeric: bool) -> dict[str
     parts += ["design weights"] if ratings.weighted else []
     parts += ["units grouped by item"] if ratings.items is not None else []
     parts += ["units in strata"] if len(ratings.strata) > 1 else []
-    wide = ratings.codes.shape[1] > ratings.n_units and not ratings.anonymous
-    note = f"read as {ratings.n_units} units by {ratings.codes.shape[1]} coders: transpose if rows are coders"
+    n, width = ratings.n_units, ratings.codes.shape[1]
+    wide = width > n and not ratings.anonymous
     return {
-        "n_given": ratings.n_units,
+        "n_given": n,
         "n_ratings": int(sample.counts @ _ratings_in(sample, numeric)),
         "n_coders": int(np.count_nonzero(ratings.codes.max(axis=0, initial=-1) >= 0)),
         "labels": ratings.labels,
         "design": "; ".join(parts),
-        "notes": (note,) if wide else (),
+        "notes": (f"read as {n} units by {width} coders: transpose if rows are coders",) if wide else (),
     }
 
 

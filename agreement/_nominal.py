@@ -274,9 +274,10 @@ class CoderPairs(CodedStatistic):
         return np.asarray(self.by_pair(totals)[..., ~np.isnan(self.by_pair(at))].mean(axis=-1))
 
     def describe(self, totals: FloatArray) -> tuple[float, float | None, float | None]:
+        if self.tables == 1 and totals[0]:
+            n, first, second = totals[0], totals[2 : 2 + self.q], totals[2 + self.q :]
+            return _described(totals[1] / n, first @ self.v @ second / (n * n))
         apart, expected = self._parts(totals)
-        if self.tables == 1:
-            return _described(apart[0], expected[0])
         return float(self.evaluate(totals)), 1 - float(_mean_defined(apart)), 1 - float(_mean_defined(expected))
 
     def null_se(self, totals: FloatArray) -> float | None:

@@ -6,8 +6,10 @@ depends on the number of distinct patterns and hardly on the number of units.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -18,6 +20,7 @@ _DENSE = 1 << 16
 """Up to this many possible patterns are counted in a table; beyond, keys are sorted."""
 _CHUNK = 1 << 15
 _SHORT = 1 << 12
+_SMALL = 1 << 13
 _KEY_LIMIT = 1 << 62
 
 
@@ -82,7 +85,7 @@ def _whole_span(columns: ColumnArrays) -> tuple[int, int] | None:
         arrays = [np.concatenate(arrays)]
     ends = [_ends(array) for array in arrays]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    if not (np.isfinite(low) and np.isfinite(high) and low == np.floor(low) and high - low < _DENSE):
+    if not (math.isfinite(low) and math.isfinite(high) and low == math.floor(low) and high - low < _DENSE):
         return None
     return int(low), int(high - low) + 2
 
@@ -140,8 +143,19 @@ def _tally_codes(codes: AnyArray, base: int) -> IntArray:
 
 def _decode(tally: IntArray, base: int, width: int) -> Patterns:
     keys = np.flatnonzero(tally)
-    digits = keys[:, None] // (base ** np.arange(width, dtype=np.int64)) % base
-    return Patterns(digits + MISSING, tally[keys])
+    if len(tally) <= _SMALL:
+        return Patterns(_all_codes(base, width)[keys], tally[keys])
+    return Patterns(_codes_of(keys, base, width), tally[keys])
+
+
+@lru_cache(maxsize=16)
+def _all_codes(base: int, width: int) -> IntArray:
+    """Codes of every key: for a thousand units, dividing costs more than counting."""
+    return _codes_of(np.arange(base**width), base, width)
+
+
+def _codes_of(keys: IntArray, base: int, width: int) -> IntArray:
+    return np.asarray(keys[:, None] // (base ** np.arange(width, dtype=np.int64)) % base + MISSING)
 
 
 def _keys(codes: AnyArray, base: int) -> IntArray:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 RatingsLike: TypeAlias = "pd.DataFrame | Mapping[Any, Any] | Sequence[Sequence[Any]] | AnyArray"
 
+_EXACT = 2.0**53
+"""Beyond this a float no longer tells integers apart."""
 SHAPE_HINT = "Ratings are units x coders: one row a unit, one column a coder."
 
 
@@ -94,17 +96,31 @@ def _vector(values: Any) -> Any:
         raise AgreementError(
             f"A coder's labels cannot be read from a {type(values).__name__}.", "Give a list of labels."
         )
-    return list(values)
+    return _numbers(list(values))
+
+
+def _numbers(values: list[Any]) -> list[Any] | AnyArray:
+    """A list of nothing but numbers as an array, which is quicker to code; any other list as it is."""
+    if not values or not isinstance(values[0], int | float) or isinstance(values[0], bool):
+        return values
+    try:
+        array = np.array(values)
+    except (ValueError, OverflowError):
+        return values
+    exact = array.dtype.kind in "iu" or (array.dtype.kind == "f" and not (np.abs(array) > _EXACT).any())
+    return array if array.ndim == 1 and exact else values
 
 
 def _from_vectors(vectors: list[Any], n: int, coders: tuple[Hashable, ...]) -> Columns:
     if all(isinstance(vector, np.ndarray) and vector.dtype.kind in "iuf" for vector in vectors):
         return Columns(n, coders, numbers=vectors)
-    coded, labels = _merge([_code_vector(vector) for vector in vectors], n)
+    coded, labels = _merge([code_vector(vector) for vector in vectors], n)
     return Columns(n, coders, coded=coded, labels=labels)
 
 
-def _code_vector(vector: Any) -> tuple[AnyArray, Sequence[Hashable]]:
+def code_vector(values: Any) -> tuple[AnyArray, Sequence[Hashable]]:
+    """Codes and labels of one column: a list, an array or a Series."""
+    vector = _vector(values)
     if isinstance(vector, np.ndarray):
         return code_array(vector)
     if _is_series(vector):

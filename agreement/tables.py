@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agreement._coding import MISSING, code_sequence
+from agreement._coding import MISSING
 from agreement._labels import declared_labels
-from agreement._read import Columns
+from agreement._read import Columns, code_vector
 from agreement._types import AnyArray, IntArray
 from agreement.errors import AgreementError
 from agreement.ratings import Ratings, build
@@ -37,18 +37,19 @@ def from_long(
         row = int(first[np.argmax(counts > 1)])
         message = f"Unit {unit_names[unit[row]]!r} has {counts.max()} ratings by coder {coder_names[coder[row]]!r}."
         raise AgreementError(message, "Keep one rating a unit and coder (hidden repeats belong in self_agreement).")
-    codes, raw = code_sequence(list(ratings))
+    codes, raw = code_vector(ratings)
     wide = np.full((len(unit_names), len(coder_names)), MISSING, np.int64)
     wide[unit, coder] = codes
     return build(Columns(len(wide), tuple(coder_names), coded=wide, labels=raw), labels, None, None, None, None)
 
 
-def _long_codes(values: Sequence[Hashable] | AnyArray, name: str) -> tuple[IntArray, list[Hashable]]:
-    codes, labels = code_sequence(list(values))
+def _long_codes(values: Sequence[Hashable] | AnyArray, name: str) -> tuple[IntArray, Sequence[Hashable]]:
+    codes, labels = code_vector(values)
     missing = np.flatnonzero(codes == MISSING)
     if missing.size:
         raise AgreementError(f"{name}[{missing[0]}] is missing.", "Every rating needs a unit and a coder.")
-    return codes, labels
+    used, dense = np.unique(codes, return_inverse=True)
+    return dense, [labels[code] for code in used]
 
 
 def from_table(table: npt.ArrayLike, *, labels: Sequence[Hashable] | None = None) -> Ratings:
