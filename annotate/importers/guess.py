@@ -36,7 +36,7 @@ _ALIASES: Mapping[str, tuple[str, ...]] = {
     "key": ("key", "answer_key", "correct_option"),
     "response": (
         *("response", "response1", "response_1", "response_a", "model_answer", "model_response"),
-        *("completion", "output", "prediction", "generation", "answer"),
+        *("completion", "output", "prediction", "generation", "answer", "text"),
     ),
     "response_b": ("response2", "response_2", "response_b", "output_2", "output_b"),
     "model": ("model", "model_name", "model_a", "model_1", "system"),
@@ -113,7 +113,7 @@ def _named(column: str, name: str, *, long_form: bool) -> str | None:
         return f"stratum.{name}"
     if name == "label" and not long_form:
         return "coder.label"
-    if _CODER.fullmatch(name):
+    if _CODER.fullmatch(name) and not name.endswith("_id"):
         return f"coder.{column}"
     score = _SCORE.search(name)
     if judge := _JUDGE.fullmatch(_SCORE.sub("", name)):

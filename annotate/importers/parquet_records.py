@@ -24,7 +24,7 @@ def read(path: Path, options: ReadOptions) -> Iterator[Record | Reject]:
         with pq.ParquetFile(path) as file:  # type: ignore[no-untyped-call]
             names = tuple(options.columns or file.schema_arrow.names)
             for batch in file.iter_batches(batch_size=_BATCH):
-                columns = [_plain(column.to_pylist()) for column in batch.columns]
+                columns = [plain(column.to_pylist()) for column in batch.columns]
                 for values in zip(*columns, strict=True):
                     row += 1
                     yield Record(row, dict(zip(names, values, strict=True)))
@@ -33,7 +33,7 @@ def read(path: Path, options: ReadOptions) -> Iterator[Record | Reject]:
         raise SourceError(f"{path}: not readable as Parquet ({reason}).", "Write or copy it again.") from None
 
 
-def _plain(values: list[object]) -> list[object]:
+def plain(values: list[object]) -> list[object]:
     """Values as JSON could hold them: dates as ISO 8601, decimals as their digits."""
     first = next((value for value in values if value is not None), None)
     if isinstance(first, datetime.date | datetime.time):

@@ -12,7 +12,11 @@ from annotate.importers.base import Importer, UnknownFormat
 from annotate.importers.sources import head
 
 GROUP = "annotate.importers"
-_SHIPPED = ("ehq", "nas", "wikiprofile", "table")
+_SHIPPED = (
+    *("inspect_ai", "lm_eval", "helm", "openai_evals", "simple_evals", "promptfoo", "deepeval", "ragas"),
+    *("label_studio", "argilla", "prodigy", "doccano", "potato", "hf_datasets"),
+    *("ehq", "nas", "wikiprofile", "chat", "table"),
+)
 """Modules with an IMPORTER each, the most particular first: the first that recognises a file gets it."""
 
 

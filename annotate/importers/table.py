@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from annotate.importers.base import Request, Rows
-from annotate.importers.guess import guess_table
+from annotate.importers.guess import guess_columns, guess_table
 from annotate.importers.records import KINDS, ReadOptions, kind_of
 from annotate.importers.sources import SourceError, bare_suffix, open_text
 from annotate.importers.tally import Tally
@@ -54,9 +54,12 @@ class TableImporter:
             yield from recipe_rows(recipe, (Group(path, {}, {}),), tally)
 
 
-def table_recipe(path: Path, request: Request) -> Recipe:
-    """The mapping for one table as a recipe of one file; raises AnnotateError where it is missing or wrong."""
-    recipe = _mapping(path, request)
+def table_recipe(path: Path, request: Request, columns: Sequence[str] = ()) -> Recipe:
+    """The mapping for one table as a recipe of one file; raises AnnotateError where it is missing or wrong.
+
+    ``columns`` are its columns, where the file itself is not to be read for them.
+    """
+    recipe = _mapping(path, request, columns)
     recipe = replace(recipe, read=_read_options(recipe.read, request), options=_table_options(recipe.options, request))
     fields = _with_tiebreak(recipe.fields, request.option("tiebreak"))
     fields += tuple(_column(target, request.option(target)) for target in ("pi", "weight") if request.option(target))
@@ -64,7 +67,7 @@ def table_recipe(path: Path, request: Request) -> Recipe:
     return replace(recipe, fields=fields)
 
 
-def _mapping(path: Path, request: Request) -> Recipe:
+def _mapping(path: Path, request: Request, columns: Sequence[str]) -> Recipe:
     text = request.option("map")
     if text.endswith(".toml"):
         with open_text(Path(text)) as file:
@@ -73,7 +76,7 @@ def _mapping(path: Path, request: Request) -> Recipe:
             raise AnnotateError(f"{text}: joins several files.", "Run it with --recipe.")
         return recipe
     if not text or text == "guess":
-        guess = guess_table(path, _read_options(ReadOptions(), request))
+        guess = guess_columns(columns) if columns else guess_table(path, _read_options(ReadOptions(), request))
         if not text:
             hint = f"See the guess with --dry-run, correct it, and give it: --map '{guess.map_text}'"
             raise MappingError(f"{path}: which column is which was not said.", hint)
