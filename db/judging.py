@@ -223,6 +223,14 @@ class JudgingStore:
             ORDER BY r.id LIMIT ?"""
         return self._connection.execute(sql, (judge_id, repeat, after, page)).fetchall()
 
+    def waiting_for_batches(self, judge_id: int | None, repeats: int, wanted: Wanted) -> int:
+        """How many wanted rows of the first ``repeats`` wait for a batch."""
+        sql = f"""
+            SELECT count(*) FROM judge_labels jl
+            JOIN responses r ON r.id = jl.response_id JOIN items i ON i.id = r.item_id
+            WHERE jl.judge_id = ? AND jl.repeat <= ? AND json_extract(jl.extra, '$.waiting') = 1 AND {wanted.sql()}"""
+        return int(self._connection.execute(sql, (judge_id, repeats)).fetchone()[0])
+
     def responses(self, wanted: Wanted) -> tuple[int, int]:
         """How many responses the study holds, and how many of them are wanted."""
         sql = f"SELECT count(*), total({wanted.sql()}) FROM responses r JOIN items i ON i.id = r.item_id"

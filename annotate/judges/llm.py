@@ -175,7 +175,7 @@ class LlmJudge:
 
     async def _by_batches(self, judge: Judge, key: Secret, plan: Plan, how: BatchRun) -> Outcome:
         """The first response by a single call, unless it is known how the endpoint wants to be asked; then batches."""
-        options, stop, meter = self._options, Stop(), Meter(plan.calls)
+        options, stop, meter = self._options, Stop(), Meter(plan.calls + plan.waiting)
         if "dialect" not in judge.origin and plan.calls:
             await self._calls(judge, key, stop, meter, limit=1)
         if not stop:
@@ -190,10 +190,13 @@ class LlmJudge:
         return Outcome.of(self.name, plan, meter, stop)
 
     async def _through(self, batches: Batches, how: BatchRun, stop: Stop) -> None:
-        """Collect what is over, submit what is left, and look again until nothing is open."""
+        """Submit what is left, collect what is over, and look again until nothing is open.
+
+        In this order, what failed in a batch that is collected now is asked again in the next run, and counted once.
+        """
         try:
-            await batches.look()
             await batches.submit(self._work(batches.judge_id, self._options.limit), how, self._options.max_cost)
+            await batches.look()
             while how.wait and batches.unfinished and not stop:
                 await stop.sleep(how.poll)
                 await batches.look()

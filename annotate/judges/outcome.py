@@ -1,4 +1,4 @@
-"""What came of a run, in numbers that add up: calls = done + failed + left."""
+"""What came of a run, in numbers that add up: responses x repeats = stored before, not judged, done, failed, left."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Outcome:
             done=meter.done,
             not_labels=meter.odd,
             failed=meter.failed,
-            left=plan.calls + plan.later - meter.done - meter.failed,
+            left=plan.waiting + plan.calls + plan.later - meter.done - meter.failed,
             attempts=meter.attempts,
             rate_limited=meter.limited,
             prompt_tokens=meter.prompt_tokens,

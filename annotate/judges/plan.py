@@ -17,15 +17,16 @@ BYTES_PER_TOKEN = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """``responses`` x ``repeats`` = ``stored`` + ``calls`` + ``later`` + all ``not_judged``; ``outside`` beyond that.
+    """``responses`` x ``repeats`` = ``stored`` + ``waiting`` + ``calls`` + ``later`` + all ``not_judged``.
 
-    ``prompt_bytes`` None: not measured.
+    ``waiting``: for the results of a batch. ``outside``: responses beyond the filter. ``prompt_bytes``: None unmeasured.
     """
 
     responses: int
     outside: int
     repeats: int
     stored: int
+    waiting: int
     calls: int
     later: int
     not_judged: Counter[str] = field(default_factory=Counter)
@@ -82,10 +83,11 @@ def make_plan(
             if limit is None or calls < limit:
                 calls += 1
                 prompt_bytes += size(subject) if size else 0
-    stored = responses * repeats - pending
+    waiting = store.waiting_for_batches(judge_id, repeats, wanted)
+    stored = responses * repeats - pending - waiting
     later = pending - not_judged.total() - calls
     measured = prompt_bytes if size else None
-    return Plan(responses, everything - responses, repeats, stored, calls, later, not_judged, measured)
+    return Plan(responses, everything - responses, repeats, stored, waiting, calls, later, not_judged, measured)
 
 
 def sizer(question: Question, dialect: Dialect) -> Callable[[Subject], int]:

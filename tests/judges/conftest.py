@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -66,6 +68,17 @@ def rows(path: Path, sql: str = "SELECT * FROM judge_labels ORDER BY judge_id, r
 
 
 @pytest.fixture
+def tmp_path(tmp_path: Path) -> Iterator[Path]:
+    """A folder in memory where there is one: what is tested here is not the disk, and a flush costs nothing there."""
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
 def key(monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
@@ -85,3 +98,22 @@ def serve() -> Iterator[Callable[..., Server]]:
     yield start
     for server in servers:
         server.__exit__()
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Back-offs of milliseconds, so that a test of retries does not wait."""
+    monkeypatch.setattr("annotate.judges.waiting.FIRST_WAIT", 0.004)
+    monkeypatch.setattr("annotate.judges.waiting.LONGEST_WAIT", 0.05)
+
+
+def run_llm(path: Path, server: Server, *, name: str = "gpt", **options: Any) -> Any:
+    """Run an LLM judge against a server of this machine and return its outcome."""
+    from annotate.judges.llm import LlmJudge, LlmOptions
+    from annotate.protocols import parse_protocol
+    from db.judging import JudgingStore
+
+    given = {"model": "gpt-4o-mini", "base_url": server.url, "yes_send_to": server.host, "timeout": 10.0, **options}
+    with JudgingStore(path) as store:
+        version, title, toml = store.protocol()  # type: ignore[misc]
+        return LlmJudge(store, name, parse_protocol(toml, title), version, LlmOptions(**given)).run()
