@@ -18,7 +18,7 @@ def arrange(
 
     codes: (P, R) positions in `raw`, -1 for missing. Codes of labels outside are -1 too.
     """
-    present = np.bincount(codes.ravel() + 1, minlength=len(raw) + 1)[1:] > 0
+    present = np.bincount(codes.ravel(order="K") + 1, minlength=len(raw) + 1)[1:] > 0
     if labels is None and isinstance(raw, range) and present.all():
         return codes, list(raw), []
     used = np.flatnonzero(present).tolist()

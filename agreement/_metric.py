@@ -5,7 +5,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from agreement._statistic import NO_PAIR, NO_VARIATION, Statistic, chunks, label_counts, ratings_of, ratio
+from agreement._statistic import (
+    NO_PAIR,
+    NO_VARIATION,
+    TOO_LIGHT,
+    Statistic,
+    chunks,
+    label_counts,
+    less_one,
+    ratings_of,
+    ratio,
+)
 from agreement._types import AnyArray, BoolArray, FloatArray
 
 _FLAT = 1e-13
@@ -54,7 +64,7 @@ class IntervalAlpha(Statistic):
         return np.asarray(1 - ratio(totals[..., 0] * totals[..., 1], self._expected(totals)))
 
     def evaluate(self, totals: AnyArray) -> AnyArray:
-        return np.asarray(1 - ratio((totals[..., 0] - 1) * totals[..., 1], self._expected(totals)))
+        return np.asarray(1 - ratio(less_one(totals[..., 0]) * totals[..., 1], self._expected(totals)))
 
     def disagrees(self, rows: AnyArray) -> tuple[BoolArray, BoolArray]:
         paired = self.eligible(rows)
@@ -62,7 +72,9 @@ class IntervalAlpha(Statistic):
         return apart & paired, ~apart & paired
 
     def why_undefined(self, totals: FloatArray) -> str:
-        return NO_PAIR if totals[0] == 0 else NO_VARIATION
+        if totals[0] == 0:
+            return NO_PAIR
+        return TOO_LIGHT if totals[0] <= 1 else NO_VARIATION
 
 
 class OrdinalAlpha(Statistic):
@@ -121,7 +133,7 @@ class OrdinalAlpha(Statistic):
 
     def evaluate_block(self, totals: AnyArray) -> AnyArray:
         n, apart, expected = self._sums(totals)
-        return np.asarray(1 - ratio((n - 1) * apart, expected))
+        return np.asarray(1 - ratio(less_one(n) * apart, expected))
 
     def gradient(self, totals: FloatArray) -> FloatArray:
         slope, ranks, scale = self._slope(totals)
@@ -162,7 +174,10 @@ class OrdinalAlpha(Statistic):
         return several & paired, ~several & paired
 
     def why_undefined(self, totals: FloatArray) -> str:
-        return NO_VARIATION if totals[: self.q].any() else NO_PAIR
+        n = totals[: self.q].sum()
+        if n == 0:
+            return NO_PAIR
+        return TOO_LIGHT if n <= 1 else NO_VARIATION
 
 
 def _midranks(counts: AnyArray) -> AnyArray:

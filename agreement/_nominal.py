@@ -8,7 +8,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from agreement._statistic import NO_PAIR, NO_VARIATION, Statistic, label_counts, quadratic_form, ratings_of, ratio
+from agreement._statistic import (
+    NO_PAIR,
+    NO_VARIATION,
+    TOO_LIGHT,
+    Statistic,
+    label_counts,
+    less_one,
+    quadratic_form,
+    ratings_of,
+    ratio,
+)
 from agreement._types import AnyArray, BoolArray, FloatArray
 
 _ROUNDING = 1e-14
@@ -153,15 +163,21 @@ class PooledMargins(CodedStatistic):
 
     def evaluate(self, totals: AnyArray) -> AnyArray:
         apart, expected, n = self._parts(totals)
-        factor = ratio(n - 1, n) if self.small_sample else 1
+        factor = ratio(less_one(n), n) if self.small_sample else 1
         return np.asarray(1 - factor * ratio(apart, expected))
 
     def describe(self, totals: FloatArray) -> tuple[float, float | None, float | None]:
-        apart, expected, n = self._parts(totals)
-        return _described(apart, expected * (n / (n - 1) if self.small_sample else 1))
+        counts = totals[2:]
+        n = float(counts.sum())
+        if n == 0 or (self.small_sample and n <= 1):
+            return math.nan, None, None
+        expected = counts @ self.v @ counts / (n * n)
+        return _described(totals[1] / totals[0], expected * (n / (n - 1) if self.small_sample else 1))
 
     def why_undefined(self, totals: FloatArray) -> str:
-        return NO_PAIR if totals[0] == 0 else NO_VARIATION
+        if totals[0] == 0:
+            return NO_PAIR
+        return TOO_LIGHT if self.small_sample and totals[2:].sum() <= 1 else NO_VARIATION
 
 
 class Conger(CodedStatistic):

@@ -68,7 +68,7 @@ def _label_count_sample(statistic: Statistic, ratings: Ratings) -> Sample | None
     if (width + 1) ** q > _MOST_KEYS or ratings.weighted or ratings.items is not None or len(ratings.strata) > 1:
         return None
     powers = np.append((width + 1) ** np.arange(q), 0)
-    keys = powers[ratings.codes].sum(axis=1)
+    keys = np.take(powers, ratings.codes.T, mode="wrap").sum(axis=0)  # -1 takes the last entry, 0
     tally = np.bincount(keys, ratings.counts, (width + 1) ** q).astype(np.float64)
     keys = np.flatnonzero(tally)
     given = (keys[:, None] // powers[:-1] % (width + 1)).astype(np.float64)

@@ -117,6 +117,11 @@ def ratio(top: AnyArray, bottom: AnyArray) -> Any:
     return np.where(bottom != 0, np.divide(top, bottom), np.nan)
 
 
+def less_one(n: AnyArray) -> AnyArray:
+    """n - 1 for Krippendorff's small-sample factor; NaN where design weights leave it no meaning."""
+    return np.where(np.real(n) > 1, n - 1, np.nan)
+
+
 def quadratic_form(left: AnyArray, matrix: FloatArray, right: AnyArray) -> Any:
     """left' matrix right over the last axis."""
     return ((left @ matrix) * right).sum(axis=-1)
@@ -124,4 +129,5 @@ def quadratic_form(left: AnyArray, matrix: FloatArray, right: AnyArray) -> Any:
 
 NO_VARIATION = "no variation: chance-corrected agreement cannot be computed"
 ONE_CODER = "only one coder: agreement needs two or more ratings of a unit"
+TOO_LIGHT = "the design weights add to one rating or less: give 1 / inclusion probability, not shares"
 NO_PAIR = "no unit has two ratings"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -45,10 +46,29 @@ def krippendorff_alpha(
     if level not in _LEVELS:
         raise AgreementError(f"level={level!r} is unknown.", f"Use one of {', '.join(_LEVELS)}.")
     if weights is None and level == "interval":
-        return _interval_alpha(ratings, labels, units, plan)
-    table = read_ratings(ratings, labels=labels, **units)
-    statistic, text = _statistic(table, level, weights, distance)
-    return estimate(statistic, table, _form(text), plan)
+        result = _interval_alpha(ratings, labels, units, plan)
+    else:
+        table = read_ratings(ratings, labels=labels, **units)
+        statistic, text = _statistic(table, level, weights, distance)
+        result = estimate(statistic, table, _form(text), plan)
+    return _with_weight_note(result, _mean_weight(ratings, units["unit_weights"]))
+
+
+def _mean_weight(ratings: Any, unit_weights: Any) -> float:
+    if unit_weights is not None:
+        return float(np.mean(unit_weights))
+    weighted = isinstance(ratings, Ratings) and ratings.weighted
+    return float(np.average(ratings.weight, weights=ratings.counts)) if weighted else 1.0
+
+
+def _with_weight_note(result: Coefficient, mean: float) -> Coefficient:
+    """The small-sample factor takes the sum of the weights for the number of units, right for 1 / inclusion
+    probability.
+    """
+    if mean >= 1 or result.value is None:
+        return result
+    note = f"the weights average {mean:.3g}: alpha takes their sum for the number of units, so give 1 / inclusion probability"
+    return replace(result, notes=(*result.notes, note))
 
 
 def _form(text: str) -> Form:

@@ -133,3 +133,14 @@ def test_specific_agreement_of_a_label_nobody_used():
     undefined(got["c"], "no coder used this label")
     assert got["a"].value == pytest.approx(2 / 3)
     assert got["b"].value == 0
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
+def test_alpha_says_where_weights_are_no_design_weights(level):
+    """Its factor (n - 1) / n reads the sum of the weights as units: shares that add to 1 make nonsense of it."""
+    ratings = [[1, 1], [2, 2], [1, 2], [2, 2]]
+    shares = ag.krippendorff_alpha(ratings, level=level, unit_weights=[0.1, 0.1, 0.1, 0.1])
+    undefined(shares, "the design weights add to one rating or less: give 1 / inclusion probability, not shares")
+    halves = ag.krippendorff_alpha(ratings, level=level, unit_weights=[0.5] * 4)
+    assert halves.notes[-1].startswith("the weights average 0.5")
+    assert ag.krippendorff_alpha(ratings, level=level, unit_weights=[4.0] * 4).notes == ()
