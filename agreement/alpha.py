@@ -67,7 +67,8 @@ def _with_weight_note(result: Coefficient, mean: float) -> Coefficient:
     """
     if mean >= 1 or result.value is None:
         return result
-    note = f"the weights average {mean:.3g}: alpha takes their sum for the number of units, so give 1 / inclusion probability"
+    advice = "alpha takes their sum for the number of units, so give 1 / inclusion probability"
+    note = f"the weights average {mean:.3g}: {advice}"
     return replace(result, notes=(*result.notes, note))
 
 
