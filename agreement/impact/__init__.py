@@ -1,6 +1,7 @@
 """Score impact: how scores and their ranking change when people's labels take the place of the judge's.
 
-Names load on first use. `records` says what goes in, `result` what comes out, `engine` is the way from one to the other.
+Names load on first use. `records` says what goes in, `result` what comes out, `engine` is the way from the one to the
+other.
 """
 
 from __future__ import annotations

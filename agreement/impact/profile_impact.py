@@ -170,7 +170,8 @@ def imputed_profiles(
     )
     note = (
         f"{int(whole.sum())} of {int((asked > 0).sum())} questions have all their responses labelled; the others are "
-        "imputed, question by question"
+        "imputed as if people's verdicts on a fact's questions hang together only through the judge's grades: label "
+        "whole facts to do without that"
     )
     return ImputedProfiles(judge_values, human, ranking, int((asked > 0).sum()), int(whole.sum()), note)
 
@@ -259,15 +260,21 @@ def _fact_design(sample: Sample, people: FactTable) -> tuple[FloatArray, FloatAr
 def _question_input(
     counts: FloatArray, whole: BoolArray, verdicts: IntArray, setting: ProfileSetting
 ) -> CompletionInput:
-    """Questions of one model: the judge's verdict as cell, its grade and the kind of question as covariates."""
+    """Questions of one model: the judge's verdict as cell, and beside it three covariates.
+
+    How far the judge's grade is from the threshold, in log odds (half a response added to each side); the mean of that
+    over the fact's other questions; and the kind of question. The other questions matter because a profile is about several at once: a grade just below the threshold is more
+    often truly above it in a fact that is known otherwise.
+    """
     grades = grade(counts, setting.treatment)
-    cell = question_outcomes(grades, setting.threshold).ravel() + 1
-    held = np.isfinite(grades.ravel())
-    flat = np.where(held, grades.ravel(), 0.0)
-    centred = np.where(held, flat - (flat[held].mean() if held.any() else 0.0), 0.0)
+    held = np.isfinite(grades)
+    odds = np.log((counts[..., 0] + 0.5) / (counts[..., 1] + 0.5)) - np.log(setting.threshold / (1 - setting.threshold))
+    odds = np.where(held, odds, 0.0)
+    others = (odds.sum(axis=1, keepdims=True) - odds) / np.maximum(held.sum(axis=1, keepdims=True) - held, 1)
     kind = np.tile(np.arange(len(GRADES)), len(counts))
     shares = np.eye(3)[verdicts.ravel() + 1] * whole.ravel()[:, None]
-    covariates = np.column_stack([centred, ~held, np.eye(len(GRADES))[kind]])
+    covariates = np.column_stack([odds.ravel(), others.ravel(), ~held.ravel(), np.eye(len(GRADES))[kind]])
+    cell = question_outcomes(grades, setting.threshold).ravel() + 1
     return CompletionInput(cell, np.ones((3, 3), np.bool_), covariates, shares)
 
 
