@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from agreement._coding import is_missing
 from agreement._types import FloatArray
@@ -148,6 +147,8 @@ def _compare(
 
 
 def _row(name: str, scores: FloatArray, epsilon: float) -> CoderComparison:
+    from scipy.special import stdtr
+
     llm, coder = scores[:, 0] >= scores[:, 1], scores[:, 1] >= scores[:, 0]
     gaps = coder.astype(np.float64) - llm.astype(np.float64)
     n, mean, spread = len(gaps), float(gaps.mean()), float(gaps.std(ddof=1))
@@ -156,7 +157,7 @@ def _row(name: str, scores: FloatArray, epsilon: float) -> CoderComparison:
             name, n, float(llm.mean()), float(coder.mean()), None, 0.0 if mean < epsilon else 1.0, False
         )
     t = (mean - epsilon) / (spread / np.sqrt(n))
-    p = float(special.stdtr(n - 1, t))
+    p = float(stdtr(n - 1, t))
     return CoderComparison(name, n, float(llm.mean()), float(coder.mean()), float(t), p, False)
 
 

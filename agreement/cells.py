@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from agreement.errors import AgreementError
+from agreement.ratings_codes import sorted_codes
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -144,22 +144,21 @@ def _count(
     labels: tuple[str, ...], names: Mapping[str, Sequence[str]], shares: FloatArray, mask: BoolArray, pi: FloatArray
 ) -> Cells:
     bits = mask @ (1 << np.arange(len(labels), dtype=np.int64))
-    coded = [pd.factorize(np.asarray(column, dtype=object), sort=True) for column in names.values()]
-    coded += [pd.factorize(bits, sort=True), pd.factorize(pi, sort=True)]
-    levels = tuple(len(found) for _, found in coded)
-    key = np.ravel_multi_index(tuple(codes for codes, _ in coded), levels)
-    cell, used = pd.factorize(key, sort=True)
+    (model, models), (stratum, strata), (judge, judges) = (sorted_codes(column) for column in names.values())
+    (patterns, pattern), (chances, chance) = (np.unique(values, return_inverse=True) for values in (bits, pi))
+    levels = tuple(max(len(found), 1) for found in (models, strata, judges, patterns, chances))
+    key = np.ravel_multi_index((model, stratum, judge, pattern, chance), levels)
+    used, cell = np.unique(key, return_inverse=True)
     m, h, j, p, c = np.unravel_index(used, levels)
     labelled: FloatArray = np.stack([np.bincount(cell, shares[:, k], len(used)) for k in range(len(labels))], axis=1)
-    models, strata, judges, patterns, chances = (found for _, found in coded)
     return Cells(
         labels,
-        tuple(str(models[i]) for i in m),
-        tuple(str(strata[i]) for i in h),
-        tuple(str(judges[i]) for i in j),
+        tuple(models[i] for i in m),
+        tuple(strata[i] for i in h),
+        tuple(judges[i] for i in j),
         np.bincount(cell, minlength=len(used)).astype(np.int64),
         labelled,
-        np.asarray(patterns)[p][:, None] >> np.arange(len(labels)) & 1 == 1,
+        patterns[p][:, None] >> np.arange(len(labels)) & 1 == 1,
         np.asarray(chances[c], np.float64),
     )
 

@@ -100,7 +100,7 @@ def corpus_confusion(cells: Cells) -> Confusion:
 
 def judge_rows(judge: Sequence[Any], labels: tuple[str, ...]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
     """(n,) row of each judge output, and the q + 2 row names: labels, "(not a label)", "(missing)"."""
-    codes = label_codes([[value] for value in judge], (*labels, MISSING))[:, 0]
+    codes = label_codes(list(judge), (*labels, MISSING))[:, 0]
     q = len(labels)
     rows = np.select([codes == -1, codes == q, codes == -2], [q + 1, q + 1, q], codes)
     return rows, (*labels, NOT_A_LABEL, MISSING)

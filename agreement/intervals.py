@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
-from agreement.cells import FloatArray
+from agreement._quantiles import t_quantile
+from agreement._types import FloatArray
 
 MAX_UNDEFINED = 0.05
 
@@ -80,5 +80,5 @@ def t_interval(
         return Interval(None, None, None, level, method, undefined="the estimate is 0/0: nothing to divide by")
     if not np.isfinite(se) or df < 1:
         return Interval(estimate, None, None, level, method)
-    half = float(special.stdtrit(df, 0.5 + level / 2)) * se
+    half = t_quantile(0.5 + level / 2, df) * se
     return Interval(estimate, max(estimate - half, lowest), min(estimate + half, 1.0), level, method)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment  # type: ignore[attr-defined]
 
 from agreement.cells import FloatArray
 from agreement.confusion_matrix import Confusion
@@ -52,6 +51,8 @@ def _reversed(matrix: Confusion, judge: str, high: float | None) -> str:
 
 def _best_reading(totals: FloatArray) -> list[int] | None:
     """For each human label the judge label that would be its best partner, one to one."""
+    from scipy.optimize import linear_sum_assignment  # type: ignore[attr-defined]
+
     q = totals.shape[1]
     rows, columns = linear_sum_assignment(-totals[:q])
     order = [0] * q

@@ -8,8 +8,8 @@ from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
+from agreement._quantiles import normal_quantile
 from agreement._types import FloatArray
 from agreement.cells import Cells
 from agreement.errors import AgreementError
@@ -143,7 +143,7 @@ def _precision(
     thin: tuple[ThinCell, ...],
     tense: str,
 ) -> Precision:
-    z = 2 * float(special.ndtri(0.975))
+    z = 2 * normal_quantile(0.975)
     models = tuple(
         ModelWidth(name, label, z * float(errors[m, k]), float(seen[m]), int(totals[m]))
         for m, name in enumerate(names)

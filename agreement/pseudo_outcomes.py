@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from agreement._types import BoolArray, FloatArray, IntArray
 from agreement.errors import AgreementError
 from agreement.posterior import Target
 from agreement.rate import Alternative, JudgedSample, Rate, finished, indicators, nothing
+from agreement.ratings_codes import group_codes
 
 
 def pseudo_outcome_rate(
@@ -69,7 +69,7 @@ def _predictions(
     y: FloatArray, seen: BoolArray, judge: Sequence[Hashable], pi: FloatArray, folds: int, seed: int
 ) -> FloatArray:
     """(N,) cross-fitted share of 1 given the judge's output; unlabelled units use all folds."""
-    codes, _ = pd.factorize(np.array(list(judge), dtype=object), use_na_sentinel=False)
+    codes, _ = group_codes(judge)
     stream = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(5,))))
     fold = np.full(len(y), -1, dtype=np.int64)
     labelled = stream.permutation(np.flatnonzero(seen))

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from agreement._coding import code_sequence
-from agreement.cells import IntArray
+from agreement._read import is_frame
+from agreement._types import IntArray
 from agreement.errors import AgreementError
 
 UNDECLARED = -2
@@ -40,15 +40,35 @@ def label_codes(ratings: Any, labels: Sequence[Any]) -> IntArray:
     return translate[raw].reshape(table.shape)
 
 
+def group_codes(values: Sequence[Any]) -> tuple[IntArray, list[Any]]:
+    """(N,) group of each value and the groups' names in order of appearance; missing values are a group named None."""
+    codes, names = code_sequence(list(values), len(values))
+    if (codes >= 0).all():
+        return codes, list(names)
+    return np.where(codes < 0, len(names), codes), [*names, None]
+
+
+def sorted_codes(values: Sequence[Any]) -> tuple[IntArray, list[str]]:
+    """(N,) position of each value's text among the sorted distinct texts, and these."""
+    codes, names = group_codes(values)
+    texts = [str(name) for name in names]
+    distinct = sorted(set(texts))
+    place = {text: k for k, text in enumerate(distinct)}
+    return np.array([place[text] for text in texts], dtype=np.int64)[codes], distinct
+
+
 def object_table(ratings: Any) -> npt.NDArray[np.object_]:
     """`ratings` as an N x R array of objects; a flat sequence is one column."""
-    if isinstance(ratings, pd.DataFrame):
-        return ratings.to_numpy(dtype=object)
+    if is_frame(ratings):
+        return np.asarray(ratings.to_numpy(dtype=object))
     rows = list(ratings)
     flat = not rows or not isinstance(rows[0], (list, tuple, np.ndarray))
     table = np.empty((len(rows), 1 if flat else len(rows[0])), dtype=object)
+    if flat:
+        table[:, 0] = rows
+        return table
     for i, row in enumerate(rows):
-        entries = [row] if flat else list(row)
+        entries = list(row)
         if len(entries) != table.shape[1]:
             raise AgreementError(f"unit {i} has {len(entries)} ratings, unit 0 has {table.shape[1]}: one per coder")
         table[i] = entries

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from agreement._types import FloatArray, IntArray
 from agreement.errors import AgreementError
+from agreement.ratings_codes import group_codes
 
 CHUNK = 20_000_000
 
@@ -70,5 +70,4 @@ def multiplicities(blocks: Blocks, draws: int, seed: int) -> Iterator[FloatArray
 def _codes(values: Sequence[Hashable], total: int, name: str) -> IntArray:
     if len(values) != total:
         raise AgreementError(f"{name} has {len(values)} entries for {total} units: give one per unit")
-    codes, _ = pd.factorize(np.asarray(list(values), dtype=object), use_na_sentinel=False)
-    return codes.astype(np.int64)
+    return group_codes(values)[0]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
+from agreement._quantiles import normal_quantile
 from agreement._types import FloatArray
 from agreement.errors import AgreementError
 
@@ -106,7 +106,7 @@ def difference_sample_size(
         _between("rate", rate, 0, 1)
         _between("correlation", correlation, -1, 1)
         spread += rate * (1 - rate) * (1 - correlation**2)
-    both = _quantile(level) + float(special.ndtri(power))
+    both = _quantile(level) + normal_quantile(power)
     exact = _finite(both**2 * spread / (rate_a - rate_b) ** 2, corpus)
     named = f"difference {abs(rate_a - rate_b):g} of two models, power {power:g}{_corpus(corpus)}, labels per model"
     return SampleSize(_up(exact), exact, named)
@@ -135,7 +135,7 @@ def _marginals(shares: float | Sequence[float]) -> FloatArray:
 
 def _quantile(level: float) -> float:
     _between("level", level, 0, 1)
-    return float(special.ndtri(0.5 + level / 2))
+    return normal_quantile(0.5 + level / 2)
 
 
 def _up(exact: float) -> int:

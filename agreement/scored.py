@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from agreement._types import FloatArray, IntArray
 from agreement.errors import AgreementError
+from agreement.ratings_codes import group_codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def scored_units(
         raise AgreementError(f"unit {where}: positive is {y[where]:g}, expected 0, 1 or a share between")
     codes = np.zeros(len(s), np.int64)
     if stratum is not None:
-        codes = pd.factorize(np.asarray(list(stratum), dtype=object), use_na_sentinel=False)[0].astype(np.int64)
+        codes = group_codes(stratum)[0]
     order = np.flatnonzero(use)[np.argsort(s[use], kind="stable")]
     return Scored(s[order], y[order], w[order], codes[order], int((~use).sum()))
 

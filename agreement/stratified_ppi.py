@@ -7,7 +7,6 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from agreement._types import FloatArray, IntArray
 from agreement.errors import AgreementError
@@ -24,6 +23,7 @@ from agreement.rate import (
     nothing,
     variance,
 )
+from agreement.ratings_codes import group_codes
 
 
 def stratified_ppi_rate(
@@ -49,7 +49,7 @@ def stratified_ppi_rate(
     y, f, rest = indicators(human, "human"), indicators(judge, "judge"), indicators(unlabelled, "unlabelled judge")
     if not (len(y) == len(f) == len(stratum) and len(rest) == len(unlabelled_stratum)):
         raise AgreementError("human, judge and stratum, and unlabelled and its stratum, must be equally long")
-    codes, names = pd.factorize(np.array([*stratum, *unlabelled_stratum], dtype=object), use_na_sentinel=False)
+    codes, names = group_codes([*stratum, *unlabelled_stratum])
     use, there = np.isfinite(y) & np.isfinite(f), np.isfinite(rest)
     own, other = codes[: len(y)][use].astype(np.int64), codes[len(y) :][there].astype(np.int64)
     lost = int((~use).sum() + (~there).sum())
