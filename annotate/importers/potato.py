@@ -20,6 +20,7 @@ from annotate.importers.records import ReadOptions, Record, read_records
 from annotate.importers.shape import maybe, need
 from annotate.importers.sources import SourceError
 from annotate.importers.tally import Tally
+from annotate.recipes.rows import TEXT_ALONE
 from db.records import HumanLabelRow, ImportRow, ItemRow, ResponseRow
 
 FILE = "annotated_instances.jsonl"
@@ -63,7 +64,7 @@ def _instance(
     key, text = str(need(data, "id", str, int)), need(data, "displayed_text", str)
     place, new = responses.place(ResponseRow(key, record.row, text, source=source))
     if new is not None:
-        yield ItemRow(key, record.row, "(the text alone)", source=source)
+        yield ItemRow(key, record.row, TEXT_ALONE, source=source)
         yield new
     label = _label(need(data, "label_annotations", dict), schema)
     mapped = labels.get(label, label) if label is not None else None

@@ -73,13 +73,10 @@ def _examples(path: Path, document: Mapping[str, Any]) -> list[Any]:
 def _conversation(run: Mapping[str, str], examples: Sequence[Any], source: int, record: Record) -> Iterator[ImportRow]:
     found = exchange(turns(record.data["convo"]))
     key = f"{run['task']}/{derived_key(found.question, found.context)}"
-    row = ResponseRow(key, record.row, found.response or "", model=run["model"], reason=found.thought, source=source)
-    place, new = responses.place(row)
-    if new is not None:
-        yield ItemRow(
-            key, record.row, found.question, context=found.context, strata={"task": run["task"]}, source=source
-        )
-        yield new
+    place: dict[str, Any] = {"item": key, "row": record.row, "model": run["model"], "source": source}
+    strata = {"task": run["task"]}
+    yield ItemRow(key, record.row, found.question, context=found.context, strata=strata, source=source)
+    yield ResponseRow(text=found.response or "", reason=found.thought, **place)
     if examples:
         example = examples[record.row - 1]
         if isinstance(example, Mapping) and example:

@@ -9,6 +9,7 @@ from typing import Any
 from annotate.importers.base import Request
 from annotate.importers.conversation import Turn, exchange, turns
 from annotate.importers.fit import Unfit
+from annotate.recipes.rows import TEXT_ALONE
 from annotate.recipes.transforms import as_text
 from annotate.recipes.values import derived_key, texts
 from db.records import ItemRow, ResponseRow
@@ -56,7 +57,7 @@ def task_rows(
     item = ItemRow(
         key=key or derived_key(question or response, None),
         row=row,
-        question=question or "(the text alone)",
+        question=question or TEXT_ALONE,
         context=_text(data, "", _CONTEXT),
         gold=texts("")(next((data[name] for name in _GOLD if data.get(name)), None)),
         source=source,

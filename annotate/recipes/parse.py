@@ -118,8 +118,6 @@ def check_fields(rules: Iterable[FieldRule]) -> None:
         if rule.target in seen:
             raise MappingError(f"Two columns are mapped to {rule.target!r}.", "Map one of them to something else.")
         seen[rule.target] = rule
-    if "response" in seen and not {"item", "question"} & seen.keys():
-        raise MappingError("No column is mapped to 'item' or 'question'.", "Say which column tells the items apart.")
     if not any(split_target(target)[0] in _WORTHWHILE for target in seen):
         raise MappingError(
             "Neither responses nor labels are mapped.", "Map a column to response, coder.NAME or judge.NAME."

@@ -30,6 +30,8 @@ _RESPONSE = {
     "failure": "failure",
 }
 _REMEMBERED = 50_000
+TEXT_ALONE = "(the text alone)"
+"""Stands for the question where a text is judged by itself."""
 
 
 class Mapper:
@@ -129,7 +131,7 @@ class _Items:
         key = self._key_of(record, question, more.get("context"))
         strata = {name: text for name, get in self._strata.items() if (text := get(record)) is not None}
         row = record.main.row
-        return ItemRow(key, row, question or key, strata=strata, source=record.sources[None], **more)
+        return ItemRow(key, row, question or TEXT_ALONE, strata=strata, source=record.sources[None], **more)
 
     def is_new(self, item: ItemRow) -> bool:
         content = (item.question, item.context, item.gold, item.rationale, item.options, item.answer_key, item.strata)

@@ -144,7 +144,6 @@ def test_the_same_value_for_every_row_can_be_given(write: Write, rows_of: Rows) 
     [
         ("q=question,a=respones", "no field 'respones'"),
         ("q=question,a", "'a' is no mapping"),
-        ("a=response", "No column is mapped to 'item' or 'question'"),
         ("q=question,a=response,b=response", "Two columns are mapped to 'response'"),
         ("q=question,a=coder", "'coder' is mapped, but not 'label'"),
         ("q=stratum.topic", "Neither responses nor labels"),
