@@ -333,10 +333,10 @@ are in units of the score. The band is asked of *corpus*, which is the default.
 """
 
 
-def report(results: list[tuple[Scenario, Findings]], setup: Scenario, replications: int, few: int) -> str:
+def report(results: list[tuple[Scenario, Findings]], setup: Scenario, replications: int, few: int, engine: str) -> str:
     head = HEAD.format(
         scenarios=last_commit(SCENARIOS),
-        engine=last_commit(ROOT / "agreement"),
+        engine=engine,
         date=f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
         seed=setup["seed"],
         replications=replications,
@@ -393,6 +393,7 @@ def main() -> None:
     setup = tomllib.loads(SCENARIOS.read_text(encoding="utf-8"))
     replications = options.replications or setup["replications"]
     few = min(replications, 500)
+    engine = last_commit(ROOT / "agreement")  # of the code that runs, whatever is committed meanwhile
     results = []
     for number, scenario in enumerate(setup["scenario"], start=1):
         if options.only and number not in options.only:
@@ -400,7 +401,7 @@ def main() -> None:
         times = few if scenario["kind"] == "profiles" else replications
         results.append((scenario, run(scenario, setup["seed"], times, setup["draws"])))
         print(section(*results[-1]), file=sys.stderr, flush=True)
-    text = report(results, setup, replications, few)
+    text = report(results, setup, replications, few, engine)
     if options.print:
         print(text)
     else:

@@ -263,8 +263,8 @@ def _question_input(
     """Questions of one model: the judge's verdict as cell, and beside it three covariates.
 
     How far the judge's grade is from the threshold, in log odds (half a response added to each side); the mean of that
-    over the fact's other questions; and the kind of question. The other questions matter because a profile is about several at once: a grade just below the threshold is more
-    often truly above it in a fact that is known otherwise.
+    over the fact's other questions; and the kind of question. The other questions matter because a profile is about
+    several at once: a grade just below the threshold is more often truly above it in a fact that is known otherwise.
     """
     grades = grade(counts, setting.treatment)
     held = np.isfinite(grades)
