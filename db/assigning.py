@@ -84,9 +84,9 @@ def assign(
         dealt = shares(_groups(found, sample), len(who), overlap, plain)
         parameters = {"coders": [coder.uid for coder in who], "repeats": repeats, "again": again}
         batch = _batch(connection, sample, round_name, kind, plain, order, overlap, parameters, released, due_utc)
-        _store_batch_units(connection, batch, dealt)
         job = _Job(connection, batch, round_name, plain, order, repeats, pairwise, released, random_bytes)
         loads = tuple(job.give(coder, place, dealt, found) for place, coder in enumerate(who))
+        _store_batch_units(connection, batch, dealt)
         if not any(load.units for load in loads):
             raise Refused(f"There is nothing to assign: these coders have every unit in round {round_name!r} already.")
         body = {"batch": batch, "round": round_name, "seed": plain, "overlap": overlap, **parameters}
@@ -207,9 +207,17 @@ def _batch(
 
 
 def _store_batch_units(connection: sqlite3.Connection, batch: int, dealt: Sequence[Share]) -> None:
+    given = connection.execute(
+        "SELECT unit_id, count(*) FROM assignments WHERE batch_id = ? AND occurrence = 1 GROUP BY unit_id", (batch,)
+    )
+    coders = dict(given.fetchall())
     connection.executemany(
-        "INSERT INTO batch_units (batch_id, unit_id, overlap, pi2) VALUES (?, ?, ?, ?)",
-        ((batch, unit, int(share.overlap), share.pi2) for share in dealt for unit in share.group.units),
+        "INSERT INTO batch_units (batch_id, unit_id, overlap, pi2, coders) VALUES (?, ?, ?, ?, ?)",
+        (
+            (batch, unit, int(share.overlap), share.pi2, coders.get(unit, 0))
+            for share in dealt
+            for unit in share.group.units
+        ),
     )
 
 

@@ -16,7 +16,7 @@ class Drafts:
 
     def get(self, assignment: str) -> str | None:
         try:
-            return self._path(assignment).read_bytes().decode("utf-8", "surrogateescape")
+            return self._path(assignment).read_bytes().decode("utf-8", "surrogatepass")
         except FileNotFoundError:
             return None
 
@@ -29,7 +29,7 @@ class Drafts:
         private_folder(self._folder)
         partial = path.with_suffix(".part")
         with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(text.encode("utf-8", "surrogateescape"))
+            file.write(text.encode("utf-8", "surrogatepass"))
         partial.replace(path)
 
     def all(self) -> dict[str, str]:

@@ -16,9 +16,9 @@ from typing import Any
 
 from db.canonical import canonical_json
 from db.records import HumanLabelRow, ItemRow, JudgeLabelRow, ResponseRow
+from db.texts import UNSTORABLE
 
 DIGEST_LENGTH = 32
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _BAD_KEY = re.compile("[\x00\x1f\ud800-\udfff]")
 _MOST_KEYS = 200_000
 
@@ -145,7 +145,7 @@ class Checker:
     def _storable(self, content: tuple[Any, ...]) -> tuple[Any, ...]:
         """The content as it can be stored."""
         for value in content:
-            if type(value) is str and (not value.isascii() or "\0" in value) and _UNSTORABLE.search(value):
+            if type(value) is str and (not value.isascii() or "\0" in value) and UNSTORABLE.search(value):
                 return self._cleaned(content)
         return content
 
@@ -153,7 +153,7 @@ class Checker:
         return tuple(self._clean(value) if type(value) is str else value for value in content)
 
     def _clean(self, text: str) -> str:
-        clean, number = _UNSTORABLE.subn("�", text)
+        clean, number = UNSTORABLE.subn("\ufffd", text)
         self.replaced += number
         return clean
 

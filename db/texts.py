@@ -5,19 +5,30 @@ The log holds a salted digest: after erasure nothing tells what was said, and th
 
 from __future__ import annotations
 
+import re
 import secrets
 import sqlite3
 
 from db.canonical import sha256_text
 from db.ids import RandomBytes
 
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
 
 def keep_text(connection: sqlite3.Connection, text: str, random_bytes: RandomBytes = secrets.token_bytes) -> str:
-    """Store ``text`` inside the open transaction and return its digest."""
+    """Store ``text`` inside the open transaction and return its digest; half surrogates and NULs become U+FFFD."""
+    text = storable(text)
     salt = random_bytes(16).hex()
     digest = text_digest(salt, text)
     connection.execute("INSERT INTO texts (digest, salt, text) VALUES (?, ?, ?)", (digest, salt, text))
     return digest
+
+
+def storable(text: str) -> str:
+    """The text without what SQLite cannot hold, as a paste may bring it: U+FFFD stands for each such character."""
+    if text.isascii() and "\0" not in text:
+        return text
+    return UNSTORABLE.sub("\ufffd", text)
 
 
 def text_digest(salt: str, text: str) -> str:

@@ -239,12 +239,14 @@ STATEMENTS: tuple[str, ...] = (
         released_utc TEXT,
         created_utc TEXT NOT NULL
     ) STRICT""",
-    # pi2: the chance that a unit of the batch is coded by every coder of it, by the design.
+    # pi2: the chance that a unit of the batch is coded by every coder of it, by the design. coders: how many labels the
+    # batch means the unit to get, whoever gives them in the end.
     """CREATE TABLE batch_units (
         batch_id INTEGER NOT NULL REFERENCES batches (id),
         unit_id INTEGER NOT NULL REFERENCES units (id),
         overlap INTEGER NOT NULL CHECK (overlap IN (0, 1)),
         pi2 REAL NOT NULL CHECK (pi2 >= 0 AND pi2 <= 1),
+        coders INTEGER NOT NULL CHECK (coders >= 0),
         PRIMARY KEY (batch_id, unit_id)
     ) STRICT, WITHOUT ROWID""",
     # state is part of the fold (0 to do, 1 skipped once, 2 done, 3 skipped for good), here so that the next unit is
@@ -305,6 +307,10 @@ STATEMENTS: tuple[str, ...] = (
         salt TEXT NOT NULL,
         text TEXT
     ) STRICT, WITHOUT ROWID""",
+    """CREATE TRIGGER texts_erase_only BEFORE UPDATE ON texts WHEN NEW.text IS NOT NULL OR NEW.digest <> OLD.digest
+        BEGIN SELECT RAISE(ABORT, 'a note is never changed: it is kept or erased'); END""",
+    """CREATE TRIGGER texts_no_delete BEFORE DELETE ON texts
+        BEGIN SELECT RAISE(ABORT, 'the digest of a note stays when it is erased'); END""",
     """CREATE TABLE events (
         log_id INTEGER NOT NULL REFERENCES logs (id),
         seq INTEGER NOT NULL CHECK (seq >= 1),
