@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from agreement.against_people import JudgeAgreement as JudgeAgreement
     from agreement.against_people import Measure as Measure
     from agreement.against_people import judge_agreement as judge_agreement
-    from agreement.against_people import point_measures as point_measures
     from agreement.allocation import allocate as allocate
     from agreement.allocation import allocate_for_many as allocate_for_many
     from agreement.allocation import binary_deviations as binary_deviations
@@ -73,6 +72,7 @@ if TYPE_CHECKING:
     from agreement.kappas import fleiss_kappa as fleiss_kappa
     from agreement.kappas import light_kappa as light_kappa
     from agreement.kappas import scott_pi as scott_pi
+    from agreement.measure_intervals import point_measures as point_measures
     from agreement.percent import percent_agreement as percent_agreement
     from agreement.percent import specific_agreement as specific_agreement
     from agreement.planned_precision import Precision as Precision
@@ -182,7 +182,7 @@ _MODULES: dict[str, str] = {
     "Measure": "against_people",
     "percent_agreement": "percent",
     "pilot_sample_size": "sample_size",
-    "point_measures": "against_people",
+    "point_measures": "measure_intervals",
     "posterior_interval": "intervals",
     "post_stratified_rates": "post_stratification",
     "ppi_rate": "ppi",

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
-import numpy as np
-
-from agreement.cell_resampling import bootstrap_totals, linear_errors
-from agreement.cells import Cells, FloatArray
-from agreement.confusion_matrix import Confusion, corpus_confusion, judge_rows
+from agreement.cells import Cells
+from agreement.confusion_matrix import Confusion
 from agreement.errors import AgreementError
-from agreement.intervals import Interval, bootstrap_interval, posterior_interval, t_interval
+from agreement.intervals import Interval
 from agreement.judge_checks import judge_warnings
-from agreement.matrix_measures import OVERALL, PER_LABEL, SIGNED, occurring, used_by_people, why_undefined
-from agreement.posterior import Target, complete
+from agreement.measure_intervals import Method, completed, measure_intervals, point_measures
+from agreement.posterior import Target
 
-Method = Literal["posterior", "linearised", "bootstrap"]
-POSTERIOR = "finite-population posterior"
-SMALL = 5
+__all__ = ["JudgeAgreement", "Measure", "judge_agreement", "point_measures"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,133 +68,12 @@ def judge_agreement(
     with a single label, gets the posterior interval, which says so in its name.
     target: "corpus", these records; "population", the source they came from.
     """
-    if method not in ("posterior", "linearised", "bootstrap"):
-        raise AgreementError(f"method {method!r}: expected posterior, linearised or bootstrap")
-    output, rows = judge_rows(cells.judge, cells.labels)
-    completion = complete(cells, draws=draws, seed=seed, target=target)
-    matrix = corpus_confusion(cells)
-    keep = [rows.index(name) for name in matrix.rows]
-    posterior = _by_judge(completion.counts.astype(np.float64), output, len(rows))[:, keep]
-    names, values = _all(matrix, matrix.totals)
-    _, drawn = _all(matrix, posterior)
-    found = [posterior_interval(float(v), drawn[:, i], level=level) for i, v in enumerate(values)]
-    if method == "bootstrap":
-        totals = bootstrap_totals(cells, draws=draws, seed=seed, target=target)
-        sample = _all(matrix, _by_judge(totals, output, len(rows))[:, keep])[1]
-        named = "bootstrap, rescaled within cells"
-        other = [bootstrap_interval(float(v), sample[:, i], level=level, method=named) for i, v in enumerate(values)]
-        found = _where_large(matrix, names, other, found, cells)
-    if method == "linearised":
-        gradient = _gradient(lambda m: _all(matrix, m)[1], matrix.totals)
-        errors, df = linear_errors(cells, gradient, [keep.index(r) for r in output], target)
-        other = [
-            t_interval(float(v), float(e), df, level=level, lowest=-1 if name in SIGNED else 0, method="linearised")
-            for (name, _), v, e in zip(names, values, errors, strict=True)
-        ]
-        found = _where_large(matrix, names, other, found, cells)
-    measures = tuple(
-        Measure(name, label, _explained(each, name, label, matrix))
-        for (name, label), each in zip(names, found, strict=True)
-    )
-    high = next(m.interval.high for m in measures if m.name == "kappa" and m.label is None)
-    warnings = judge_warnings(matrix, judge, kappa_high=high)
-    return JudgeAgreement(judge, matrix, measures, warnings, _notes(cells, completion.notes), target, method, seed)
-
-
-Name = tuple[str, str | None]
-
-
-def point_measures(matrix: Confusion) -> dict[Name, float | None]:
-    """Every number of one matrix without intervals, keyed (name, label or None); None where it is 0/0."""
-    names, values = _all(matrix, matrix.totals)
-    return {name: float(v) if np.isfinite(v) else None for name, v in zip(names, values, strict=True)}
-
-
-def _all(matrix: Confusion, m: FloatArray) -> tuple[list[Name], FloatArray]:
-    """Names of all numbers and their values (..., K) for matrices m (..., J, q)."""
-    occur, used = occurring(matrix.totals), used_by_people(matrix.totals)
-    names: list[Name] = [(name, None) for name in OVERALL]
-    columns = [np.asarray(function(m, occur, used))[..., None] for function in OVERALL.values()]
-    for name, per_label in PER_LABEL.items():
-        names += [(name, label) for label in matrix.labels]
-        columns.append(per_label(m))
-    return names, np.concatenate(columns, axis=-1)
-
-
-def _by_judge(counts: FloatArray, output: np.ndarray[tuple[int], np.dtype[np.int64]], rows: int) -> FloatArray:
-    """(B, rows, q) counts (B, G, q) summed over the cells of each judge output."""
-    onehot = np.eye(rows)[output]
-    summed: FloatArray = np.einsum("bgc,gj->bjc", counts, onehot, optimize=True)
-    return summed
-
-
-def _gradient(function: Callable[[FloatArray], FloatArray], at: FloatArray) -> FloatArray:
-    """(K, J, q) derivatives of K scale-free numbers by central differences; a step is a millionth of the corpus."""
-    step = 1e-6 * max(float(at.sum()), 1e-300)
-    moves = step * np.eye(at.size).reshape(at.size, *at.shape)
-    slopes = (function(at + moves) - function(at - moves)) / (2 * step)
-    return np.moveaxis(slopes, -1, 0).reshape(-1, *at.shape)
-
-
-def _where_large(
-    matrix: Confusion, names: list[Name], chosen: list[Interval], fallback: list[Interval], cells: Cells
-) -> list[Interval]:
-    """The chosen interval where enough labels carry it, else the posterior under a name that says why."""
-    result = []
-    for (name, label), want, safe in zip(names, chosen, fallback, strict=True):
-        why = _too_small(matrix, name, label)
-        if why is None and want.undefined is None and want.low is None:
-            why = "a cell has too few labels"
-        result.append(want if why is None else _renamed(safe, f"{POSTERIOR} ({why})"))
-    return result
-
-
-def _too_small(matrix: Confusion, name: str, label: str | None) -> str | None:
-    """Whether fewer than 5 labelled units speak for or against the number, as a proportion is read."""
-    m, q = matrix.counts, len(matrix.labels)
-    hit, said, true = np.diagonal(m[:q]), m[:q].sum(axis=1), m.sum(axis=0)
-    against = said + true - 2 * hit
-    if label is None:
-        pairs = [(hit.sum(), m.sum() - hit.sum())]
-        if name.startswith(("macro", "balanced")):
-            pairs += [(hit[k], against[k]) for k in range(q) if true[k]]
-    else:
-        k = matrix.labels.index(label)
-        fixed = (SMALL, SMALL)
-        pairs = [
-            {
-                "precision": (hit[k], said[k] - hit[k]),
-                "recall": (hit[k], true[k] - hit[k]),
-                "human share": (true[k], m.sum() - true[k]),
-                "judge share": fixed,
-            }.get(name, (hit[k], against[k]))
-        ]
-        if name == "human share" and _settled(m, k):
-            return "a judge label whose records all get the same answer"
-    smallest = min(min(pair) for pair in pairs)
-    return f"fewer than {SMALL} labels in a cell it needs" if smallest < SMALL else None
-
-
-def _settled(counts: FloatArray, label: int) -> bool:
-    """A judge output whose labelled units all have the label, or none: its Wald variance is a false 0."""
-    seen = counts.sum(axis=1)
-    return bool(((counts[:, label] == 0) | (counts[:, label] == seen))[seen > 0].any())
-
-
-def _renamed(interval: Interval, method: str) -> Interval:
-    return Interval(
-        interval.value, interval.low, interval.high, interval.level, method,
-        interval.draws, interval.undefined_draws, interval.undefined,
-    )  # fmt: skip
-
-
-def _explained(interval: Interval, name: str, label: str | None, matrix: Confusion) -> Interval:
-    """0/0 in the estimate gets its reason in words."""
-    if interval.undefined is None or not interval.undefined.startswith("the estimate is 0/0"):
-        return interval
-    k = None if label is None else matrix.labels.index(label)
-    reason = why_undefined(name, matrix.labels, matrix.totals, k)
-    return Interval(None, None, None, interval.level, interval.method, interval.draws, interval.undefined_draws, reason)
+    corpus = completed(cells, seed=seed, draws=draws, target=target, level=level)
+    found = dict(zip(corpus.names, measure_intervals(corpus, method, seed=seed), strict=True))
+    measures = tuple(Measure(name, label, interval) for (name, label), interval in found.items())
+    warnings = judge_warnings(corpus.matrix, judge, kappa_high=found["kappa", None].high)
+    notes = _notes(cells, corpus.completion.notes)
+    return JudgeAgreement(judge, corpus.matrix, measures, warnings, notes, target, method, seed)
 
 
 def _notes(cells: Cells, notes: tuple[str, ...]) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ A cell with fewer than two labels has no variance of its own and joins the cells
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,9 +36,7 @@ def joined(cells: Cells) -> Strata:
     return Strata(tuple(groups), size, count, shares)
 
 
-def linear_errors(
-    cells: Cells, gradient: FloatArray, output: Sequence[int], target: Target
-) -> tuple[FloatArray, float]:
+def linear_errors(cells: Cells, gradient: FloatArray, output: IntArray, target: Target) -> tuple[FloatArray, float]:
     """Standard errors of K numbers, and the degrees of freedom n - H (Cochran 1977, 5A.9; Binder 1983).
 
     gradient: (K, J, q) derivative of each number by the total of matrix cell (j, c). output: the matrix row of each
@@ -72,7 +69,9 @@ def bootstrap_totals(cells: Cells, *, draws: int, seed: int, target: Target) -> 
     stream = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(2,))))
     sizes: FloatArray = np.broadcast_to(strata.size, (draws, len(strata.size)))
     if target == "population":
-        sizes = stream.multinomial(int(strata.size.sum()), strata.size / strata.size.sum(), size=draws).astype(np.float64)
+        sizes = stream.multinomial(int(strata.size.sum()), strata.size / strata.size.sum(), size=draws).astype(
+            np.float64
+        )
     totals = np.zeros((draws, len(cells), len(cells.labels)))
     for h, group in enumerate(strata.members):
         shares = _resampled(strata, h, draws, stream, target)

@@ -26,11 +26,12 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from agreement.against_people import judge_agreement, point_measures  # noqa: E402
+from agreement.against_people import judge_agreement  # noqa: E402
 from agreement.allocation import allocate  # noqa: E402
 from agreement.cells import Cells  # noqa: E402
 from agreement.confusion_matrix import Confusion  # noqa: E402
 from agreement.intervals import posterior_interval  # noqa: E402
+from agreement.measure_intervals import point_measures  # noqa: E402
 from agreement.posterior import complete, expected_counts  # noqa: E402
 
 SCENARIOS = ROOT / "benchmarks" / "scenarios" / "posterior.toml"
@@ -228,9 +229,9 @@ Written by `benchmarks/coverage_posterior.py` from `benchmarks/scenarios/posteri
 
 A replication draws a corpus and a sample and asks for agreement, kappa, MCC, macro F1, balanced accuracy and, per
 label, human share, recall, precision and F1. *Lowest* and *highest* are the statistics that cover least and most; the
-Monte Carlo standard error of a coverage of .95 is {error:.4f}. The band is asked of every statistic, with two labels of the
-shares. *Linearised* is the interval of that name with its small-sample rule. *Unweighted* is the largest bias of bare
-sample counts, which is why they are never printed as estimates.
+Monte Carlo standard error of a coverage of .95 is {error:.4f}. The band is asked of every statistic, with
+two labels of the shares. *Linearised* is the interval of that name with its small-sample rule. *Unweighted* is the
+largest bias of bare sample counts, which is why they are never printed as estimates.
 
 | scenario | share of A: coverage, width | lowest | highest | band | linearised: lowest; share of A | unweighted |
 |---|---|---|---|---|---|---|

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from agreement.against_people import point_measures
 from agreement.confusion_matrix import confusion
 from agreement.errors import AgreementError
 from agreement.judge_checks import judge_warnings
+from agreement.measure_intervals import point_measures
 from agreement.reference import human_reference
 
 ABC = ("A", "B", "C")

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from agreement.against_people import judge_agreement, point_measures
+from agreement.against_people import judge_agreement
 from agreement.cells import NOT_A_LABEL, tabulate
 from agreement.confusion_matrix import confusion
 from agreement.errors import AgreementError
+from agreement.measure_intervals import point_measures
 
 LABELS = ("CORRECT", "WRONG", "ABSTAIN", "HEDGE")
 
