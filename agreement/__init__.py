@@ -57,6 +57,9 @@ if TYPE_CHECKING:
     from agreement.error_inversion import rogan_gladen as rogan_gladen
     from agreement.error_inversion import youden_differences as youden_differences
     from agreement.errors import AgreementError as AgreementError
+    from agreement.expected_precision import Precision as Precision
+    from agreement.expected_precision import present_precision as present_precision
+    from agreement.expected_precision import spread_plan as spread_plan
     from agreement.gwet import brennan_prediger as brennan_prediger
     from agreement.gwet import gwet_ac as gwet_ac
     from agreement.indices import Indices as Indices
@@ -75,9 +78,6 @@ if TYPE_CHECKING:
     from agreement.measure_intervals import point_measures as point_measures
     from agreement.percent import percent_agreement as percent_agreement
     from agreement.percent import specific_agreement as specific_agreement
-    from agreement.planned_precision import Precision as Precision
-    from agreement.planned_precision import expected_precision as expected_precision
-    from agreement.planned_precision import present_precision as present_precision
     from agreement.post_stratification import post_stratified_rates as post_stratified_rates
     from agreement.posterior import Completion as Completion
     from agreement.posterior import complete as complete
@@ -152,7 +152,6 @@ _MODULES: dict[str, str] = {
     "difference_rate": "ppi",
     "difference_sample_size": "sample_size",
     "expected_counts": "posterior",
-    "expected_precision": "planned_precision",
     "fleiss_kappa": "kappas",
     "from_counts": "tables",
     "from_long": "tables",
@@ -186,9 +185,9 @@ _MODULES: dict[str, str] = {
     "posterior_interval": "intervals",
     "post_stratified_rates": "post_stratification",
     "ppi_rate": "ppi",
-    "Precision": "planned_precision",
+    "Precision": "expected_precision",
     "precision_recall_curve": "curves",
-    "present_precision": "planned_precision",
+    "present_precision": "expected_precision",
     "prevalence_bias": "indices",
     "pseudo_outcome_rate": "pseudo_outcomes",
     "Rate": "rate",
@@ -205,6 +204,7 @@ _MODULES: dict[str, str] = {
     "SelfAgreement": "repeats",
     "self_agreements": "repeats",
     "specific_agreement": "percent",
+    "spread_plan": "expected_precision",
     "stratified_ppi_rate": "stratified_ppi",
     "tabulate": "cells",
     "wilson_interval": "small_counts",
@@ -266,7 +266,6 @@ __all__ = [
     "difference_rate",
     "difference_sample_size",
     "expected_counts",
-    "expected_precision",
     "fleiss_kappa",
     "from_counts",
     "from_long",
@@ -306,6 +305,7 @@ __all__ = [
     "self_agreement",
     "self_agreements",
     "specific_agreement",
+    "spread_plan",
     "stratified_ppi_rate",
     "tabulate",
     "wilson_interval",

@@ -6,7 +6,7 @@ import pytest
 from agreement.allocation import allocate
 from agreement.cells import Cells
 from agreement.errors import AgreementError
-from agreement.planned_precision import expected_precision, present_precision
+from agreement.expected_precision import expected_precision, present_precision
 from agreement.intervals import posterior_interval
 from agreement.posterior import complete
 
