@@ -161,6 +161,11 @@ _EXAMPLES = example(
     help="Seconds between looks at a batch.",
 )
 @click.option("--no-wait", is_flag=True, help="Submit and collect what is there, and do not wait for batches.")
+@click.option(
+    "--self-grading",
+    is_flag=True,
+    help="Show judges: also how often they differ on responses that seem to set their own grade.",
+)
 @json_option
 def judge(study: Path, name: str | None, as_json: bool, **given: Any) -> None:
     """Run an automatic judge, or show the judges of a study.
@@ -177,7 +182,7 @@ def judge(study: Path, name: str | None, as_json: bool, **given: Any) -> None:
         if kinds:
             raise click.UsageError("Name the judge: --judge NAME.")
         with JudgingStore(study) as store:
-            show_judges(store, as_json=as_json)
+            show_judges(store, as_json=as_json, injection=given["self_grading"])
         return
     if len(kinds) != 1:
         raise click.UsageError("Say what the judge is: one of --model, --rule, --callable, --command or --majority.")

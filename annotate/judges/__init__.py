@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from annotate.judges.compare import compare_judges, order_check, self_agreement
-    from annotate.judges.injection import injection_report, sets_own_grade
+    from annotate.judges.injection import injection_report, injection_reports, sets_own_grade
     from annotate.judges.llm import LlmJudge, LlmOptions
     from annotate.judges.outcome import Outcome
     from annotate.judges.rule import run_rule
@@ -22,6 +22,7 @@ __all__ = [
     "Outcome",
     "compare_judges",
     "injection_report",
+    "injection_reports",
     "order_check",
     "run_rule",
     "self_agreement",
@@ -34,6 +35,7 @@ _HOME = {
     "Outcome": "outcome",
     "compare_judges": "compare",
     "injection_report": "injection",
+    "injection_reports": "injection",
     "order_check": "compare",
     "run_rule": "rule",
     "self_agreement": "compare",

@@ -90,11 +90,11 @@ def _unanimous(rows: Sequence[Sequence[str]]) -> Share:
 def compare_judges(store: JudgingStore, names: Sequence[str] | None = None) -> tuple[PairOfJudges, ...]:
     """Every pair of judges in the study (or of ``names``)."""
     chosen = tuple(names) if names is not None else store.judge_names()
-    labels = {name: _first(store, name) for name in chosen}
+    labels = {name: first_labels(store, name) for name in chosen}
     return tuple(_pair(a, b, labels[a], labels[b]) for a, b in combinations(chosen, 2))
 
 
-def _first(store: JudgingStore, name: str) -> dict[int, str]:
+def first_labels(store: JudgingStore, name: str) -> dict[int, str]:
     """The label of repeat 1, where the judge replied."""
     known = store.labels(name).items()
     return {response: repeats[1] for response, repeats in known if repeats.get(1, MISSING_LABEL) != MISSING_LABEL}
@@ -110,7 +110,7 @@ def order_check(store: JudgingStore, name: str) -> OrderCheck:
     """A judge against its swapped twin, which ``--swap`` made; raises AnnotateError where there is none."""
     if store.judge(name + SWAPPED) is None:
         raise AnnotateError(f"The judge {name!r} was not asked in the other order.", "Run it with --swap.")
-    pair = _pair(name, name + SWAPPED, _first(store, name), _first(store, name + SWAPPED))
+    pair = _pair(name, name + SWAPPED, first_labels(store, name), first_labels(store, name + SWAPPED))
     first = pair.table.get(("FIRST", "SECOND"), 0)
     second = pair.table.get(("SECOND", "FIRST"), 0)
     return OrderCheck(name, pair.agree, first, second, pair.table)

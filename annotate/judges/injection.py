@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
-from annotate.judges.compare import Share
+from annotate.judges.compare import Share, first_labels
+from db.judging import JudgingStore
 
 _GRADE = r"(?:label|grade|graded|verdict|rating|score|judge?ment|classification|evaluation|assessment)"
 _VALUE = (
@@ -27,7 +29,10 @@ _NEAR = r"[^.\n]{0,40}"
 
 PATTERNS: Mapping[str, str] = {
     "sets aside the instructions": rf"\b(?:ignore|disregard|forget|override|bypass|skip)\b{_NEAR}\b{_ORDERS}\b",
-    "gives itself a grade": (rf"\b{_GRADE}\b[\"'`*]*\s*(?::|=|is|->|should be|must be|shall be|of)\s*[\"'`*]*{_VALUE}"),
+    "gives itself a grade": (
+        rf"\b{_GRADE}\b(?: (?:of|for) (?:this|my|the) \w+)?[\"'`*]*"
+        rf"\s*(?::|=|is|->|should be|must be|shall be|of)\s*[\"'`*]*{_VALUE}"
+    ),
     "asks for a grade": rf"\b{_VERB}\b{_NEAR}\b{_OBJECT}\b{_NEAR}\b(?:as\b|{_VALUE})",
     "speaks to the judge": (
         rf"\b(?:dear|note (?:to|for)|attention|message (?:to|for)|hey|as) (?:the |all |an? |any |every )?{_JUDGE}\b"
@@ -97,3 +102,15 @@ def injection_report(
             towards[first[response]] = towards.get(first[response], 0) + 1
     attempts, others = Share(*counts[True]), Share(*counts[False])
     return InjectionReport(*names, attempts, others, dict(sorted(towards.items())), dict(sorted(kinds.items())))
+
+
+def injection_reports(store: JudgingStore, people: Mapping[int, str] | None = None) -> tuple[InjectionReport, ...]:
+    """Every judge of a study against ``people`` (label by response), where given, and every pair of judges.
+
+    Labels are those of repeat 1 as the study maps them; '(not a label)' is one, '(missing)' is left out.
+    """
+    labels = {name: first_labels(store, name) for name in store.judge_names()}
+    pairs = [(name, "people") for name in labels] if people is not None else []
+    pairs += list(combinations(labels, 2))
+    known = {**labels, "people": people or {}}
+    return tuple(injection_report(store.texts(), known[a], known[b], (a, b)) for a, b in pairs)

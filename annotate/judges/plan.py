@@ -19,7 +19,7 @@ BYTES_PER_TOKEN = 4.0
 class Plan:
     """``responses`` x ``repeats`` = ``stored`` + ``waiting`` + ``calls`` + ``later`` + all ``not_judged``.
 
-    ``waiting``: for the results of a batch. ``outside``: responses beyond the filter. ``prompt_bytes``: None unmeasured.
+    ``waiting``: for results of a batch. ``outside``: responses beyond the filter. ``prompt_bytes``: None if unmeasured.
     """
 
     responses: int

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from annotate.console import emit_json, notice, out, table
 from annotate.judges.compare import OrderCheck, SelfAgreement, Share, compare_judges, order_check, self_agreement
 from annotate.judges.identity import SWAPPED
+from annotate.judges.injection import InjectionReport, injection_reports
 from annotate.judges.outcome import Outcome
 from db.judging import JudgeCount, JudgingStore
 
@@ -100,19 +101,30 @@ def _print_order(order: OrderCheck) -> None:
     out().print("\n".join(lines))
 
 
-def show_judges(store: JudgingStore, *, as_json: bool) -> None:
-    """All judges of the study, and every pair of them on the responses that both replied on."""
+def show_judges(store: JudgingStore, *, as_json: bool, injection: bool = False) -> None:
+    """All judges of the study, and every pair of them on the responses that both replied on.
+
+    ``injection``: also how often a pair differs on responses that seem to set their own grade, and on all others.
+    """
     counts, pairs = store.counts(), compare_judges(store)
     again = {count.name: self_agreement(store, count.name) for count in counts if count.repeats > 1}
     if as_json:
         judges = [{**asdict(c), "self_agreement": _self_json(again.get(c.name))} for c in counts]
-        emit_json({"judges": judges, "pairs": [_pair_json(pair.first, pair.second, pair.agree) for pair in pairs]})
+        found: dict[str, object] = {
+            "judges": judges,
+            "pairs": [_pair_json(pair.first, pair.second, pair.agree) for pair in pairs],
+        }
+        if injection:
+            found["self_grading"] = [_injection_json(report) for report in injection_reports(store)]
+        emit_json(found)
         return
     if not counts:
         out().print("This study has no judge yet. Import labels, or run one: annotate judge --help")
         return
     columns = ("judge", "kind", "version", "labels", "no label", "failed", "repeats", "same again", "cost")
     table("", columns, [_judge_row(count, again.get(count.name)) for count in counts], right=range(3, 9))
+    if injection:
+        _print_injection(injection_reports(store))
     if pairs:
         rows = [(pair.first, pair.second, f"{pair.agree.n:,}", _percent(pair.agree)) for pair in pairs]
         table("Judge against judge, as mapped", ("judge", "judge", "responses", "same label"), rows, right=(2, 3))
@@ -122,6 +134,18 @@ def _judge_row(count: JudgeCount, again: SelfAgreement | None) -> tuple[str, ...
     cost = UNKNOWN if count.cost is None else f"${count.cost:,.4f}"
     numbers = (f"{count.labels:,}", f"{count.not_labels:,}", f"{count.failed:,}", str(count.repeats))
     return (count.name, count.kind, count.version, *numbers, _percent(again.unanimous) if again else "", cost)
+
+
+def _print_injection(reports: Sequence[InjectionReport]) -> None:
+    rows = [(r.first, r.second, _share(r.attempts), _share(r.others)) for r in reports]
+    columns = ("judge", "judge", "differ where a response seems to set its own grade", "differ elsewhere")
+    table("Responses that seem to set their own grade", columns, rows, right=(2, 3))
+
+
+def _injection_json(report: InjectionReport) -> dict[str, object]:
+    shares = {"attempts": _share_json(report.attempts), "others": _share_json(report.others), "excess": report.excess}
+    counts = {"towards": dict(report.towards), "kinds": dict(report.kinds)}
+    return {"first": report.first, "second": report.second, **shares, **counts}
 
 
 def _share(share: Share) -> str:
