@@ -29,9 +29,9 @@ PAGE = HERE.parent / "docs" / "benchmarks" / "agreement_coverage.md"
 FORMULA = ("auto", "analytic", "wilson")
 BOOTSTRAP = ("percentile", "bca")
 EXPLANATION = (
-    "Scenarios and seed: `benchmarks/scenarios/agreement_coverage.toml`. `auto` is the default: from the standard error, "
-    "but Wilson's where fewer than five units agree or disagree (ICC: F distribution; Lin: Fisher's z). In brackets the "
-    "mean width; `-n` counts replications without an interval (no variation, or too many undefined draws)."
+    "Scenarios and seed: `benchmarks/scenarios/agreement_coverage.toml`. `auto` is the default: from the standard "
+    "error, but Wilson's where fewer than five units agree or disagree (ICC: F distribution; Lin: Fisher's z). In "
+    "brackets the mean width; `-n` counts replications without an interval (no variation, or too many undefined draws)."
 )
 
 
