@@ -98,6 +98,19 @@ def expected_precision(
     return _precision(names, labels, errors, _sums(plan, where, len(names)), totals, thin, "planned")
 
 
+def spread_plan(stratum: Sequence[str], size: npt.ArrayLike, drawn: Mapping[str, int]) -> FloatArray:
+    """(G,) labels to expect in each cell when `drawn` units are taken at random from each stratum of cells.
+
+    stratum, size: G cells with the stratum they lie in and their number of records. A stratum that is not in `drawn`
+    gets none.
+    """
+    sizes = np.asarray(size, np.float64)
+    names, where = _index(stratum)
+    taken = np.array([drawn.get(name, 0) for name in names], np.float64)
+    spread: FloatArray = sizes * (taken / np.maximum(_sums(sizes, where, len(names)), 1))[where]
+    return spread
+
+
 def present_precision(cells: Cells, *, seed: int, draws: int = 4000, matters: Sequence[str] | None = None) -> Precision:
     """The same for the labels there are now, from the posterior of the corpus."""
     names, where = _index(cells.model)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 from collections import Counter
 
 import numpy as np
@@ -15,6 +16,7 @@ from agreement.errors import AgreementError
 from agreement.judge_checks import judge_warnings
 from agreement.measure_intervals import point_measures
 from agreement.reference import human_reference
+from agreement.sample_size import kappa_variance
 
 ABC = ("A", "B", "C")
 
@@ -220,6 +222,7 @@ def test_wikiprofile_figure_14(shared_data):
     numbers = point_measures(confusion(judge, human, labels=names, weights=weight))
     assert round(100 * numbers["agreement", None], 3) == 98.317
     assert round(numbers["kappa", None], 6) == 0.951431
+    assert round(math.sqrt(kappa_variance(counts / 4159) / 4159), 6) == 0.005617
     raw = point_measures(confusion(judge, human, labels=names, weights=percent.ravel()))
     assert round(raw["kappa", None], 6) == 0.950965
 

@@ -6,7 +6,7 @@ import pytest
 from agreement.allocation import allocate
 from agreement.cells import Cells
 from agreement.errors import AgreementError
-from agreement.expected_precision import expected_precision, present_precision
+from agreement.expected_precision import expected_precision, present_precision, spread_plan
 from agreement.intervals import posterior_interval
 from agreement.posterior import complete
 
@@ -95,3 +95,8 @@ def test_bad_plans_are_refused():
         expected_precision(labels=LABELS, model=["m"], judge=["A"], size=[10, 5], planned=[2])
     with pytest.raises(AgreementError, match="between 0 and 1"):
         expected_precision(labels=LABELS, model=["m"], judge=["A"], size=[10], planned=[2], accuracy=2)
+
+
+def test_a_plan_per_stratum_is_spread_over_its_cells():
+    # 30 from a stratum of 200 + 100 records, 10 from one of 50, none from the last
+    assert spread_plan(["s", "s", "t", "u"], [200, 100, 50, 9], {"s": 30, "t": 10}) == pytest.approx([20, 10, 10, 0])
