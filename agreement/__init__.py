@@ -62,6 +62,9 @@ if TYPE_CHECKING:
     from agreement.expected_precision import spread_plan as spread_plan
     from agreement.gwet import brennan_prediger as brennan_prediger
     from agreement.gwet import gwet_ac as gwet_ac
+    from agreement.impact.engine import judge_scores as judge_scores
+    from agreement.impact.engine import score_impact as score_impact
+    from agreement.impact.result import ImpactResult as ImpactResult
     from agreement.indices import Indices as Indices
     from agreement.indices import MaximumKappa as MaximumKappa
     from agreement.indices import maximum_kappa as maximum_kappa
@@ -161,7 +164,9 @@ _MODULES: dict[str, str] = {
     "HumanReference": "reference",
     "human_reference": "reference",
     "icc": "continuous",
+    "ImpactResult": "impact.result",
     "Indices": "indices",
+    "judge_scores": "impact.engine",
     "Interval": "intervals",
     "invert_confusion": "error_inversion",
     "InvertedShares": "error_inversion",
@@ -199,6 +204,7 @@ _MODULES: dict[str, str] = {
     "roc_curve": "curves",
     "rogan_gladen": "error_inversion",
     "SampleSize": "sample_size",
+    "score_impact": "impact.engine",
     "scott_pi": "kappas",
     "self_agreement": "repeats",
     "SelfAgreement": "repeats",
@@ -228,6 +234,7 @@ __all__ = [
     "DawidSkene",
     "DesignWeights",
     "HumanReference",
+    "ImpactResult",
     "Indices",
     "Interval",
     "InvertedShares",
@@ -277,6 +284,7 @@ __all__ = [
     "invert_confusion",
     "jeffreys_interval",
     "judge_agreement",
+    "judge_scores",
     "judge_warnings",
     "kappa_sample_size",
     "krippendorff_alpha",
@@ -301,6 +309,7 @@ __all__ = [
     "reference_treatments",
     "roc_curve",
     "rogan_gladen",
+    "score_impact",
     "scott_pi",
     "self_agreement",
     "self_agreements",
