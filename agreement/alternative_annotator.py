@@ -17,11 +17,13 @@ import numpy.typing as npt
 from agreement._coding import is_missing
 from agreement._types import FloatArray
 from agreement.errors import AgreementError
+from agreement.ratings_codes import object_table
 
 MIN_CODERS = 3
 MIN_ITEMS = 30
 
-Labels = Mapping[Hashable, Any]
+Labels = Mapping[Hashable, Any] | Sequence[Any]
+Coders = Mapping[str, Labels] | Any
 Similarity = Callable[[Any, Any], float]
 Score = Literal["accuracy", "rmse"] | Similarity
 
@@ -65,7 +67,7 @@ class AltTest:
 
 def alt_test(
     llm: Labels,
-    coders: Mapping[str, Labels],
+    coders: Coders,
     *,
     epsilon: float,
     score: Score = "accuracy",
@@ -74,17 +76,19 @@ def alt_test(
 ) -> AltTest:
     """Test whether the LLM may stand in for an annotator.
 
-    llm: {item: label}; coders: {annotator: {item: label}}; None and NaN are no label. epsilon: .2 where annotators are
-    experts, .15 skilled, .1 crowd workers. score: "accuracy" (exact matches with the others), "rmse" (minus the root
-    mean squared distance from the others' numbers), or a similarity of two labels, averaged over the others.
-    Labels outside the annotators' set are mismatches. An annotator with fewer than `min_items` items is left out and
-    named; with fewer than 3 annotators left the test is refused. Raises AgreementError on a bad epsilon or q.
+    llm: {item: label}; coders: {annotator: {item: label}}; or llm as N labels and coders as N x R labels (DataFrame,
+    2-D array or rows). None and NaN are no label.
+    epsilon: .2 where annotators are experts, .15 skilled, .1 crowd workers. score: "accuracy" (exact matches with the
+    others), "rmse" (minus the root mean squared distance from the others' numbers), or a similarity of two labels,
+    averaged over the others. Labels outside the annotators' set are mismatches. An annotator with fewer than
+    `min_items` items is left out and named; with fewer than 3 annotators left the test is refused.
+    Raises AgreementError on a bad epsilon or q.
     """
     return alt_test_domains({"": (llm, coders)}, epsilon=epsilon, score=score, q=q, min_items=min_items)[""]
 
 
 def alt_test_domains(
-    domains: Mapping[str, tuple[Labels, Mapping[str, Labels]]],
+    domains: Mapping[str, tuple[Labels, Coders]],
     *,
     epsilon: float,
     score: Score = "accuracy",
@@ -127,10 +131,10 @@ def benjamini_yekutieli(p: Sequence[float], q: float) -> list[bool]:
 
 
 def _compare(
-    llm: Labels, coders: Mapping[str, Labels], epsilon: float, measure: Callable[[Any, list[Any]], float], least: int
+    llm: Labels, coders: Coders, epsilon: float, measure: Callable[[Any, list[Any]], float], least: int
 ) -> tuple[list[CoderComparison], tuple[tuple[str, int], ...]]:
     own = _present(llm)
-    given = {name: _present(labels) for name, labels in coders.items()}
+    given = {name: _present(labels) for name, labels in _by_coder(coders).items()}
     rows, left_out = [], []
     for name, labels in given.items():
         items = [item for item in labels if item in own]
@@ -180,8 +184,17 @@ def _minus_rmse(label: Any, others: list[Any]) -> float:
     return -float(np.sqrt(np.mean(gaps**2)))
 
 
+def _by_coder(coders: Coders) -> Mapping[str, Labels]:
+    if isinstance(coders, Mapping):
+        return coders
+    table = object_table(coders)
+    names = getattr(coders, "columns", range(table.shape[1]))
+    return {str(name): table[:, r].tolist() for r, name in enumerate(names)}
+
+
 def _present(labels: Labels) -> dict[Hashable, Any]:
-    return {item: label for item, label in labels.items() if not is_missing(label)}
+    pairs = labels.items() if isinstance(labels, Mapping) else enumerate(labels)
+    return {item: label for item, label in pairs if not is_missing(label)}
 
 
 def _refusal(left: int, left_out: tuple[tuple[str, int], ...], least: int) -> str:

@@ -110,7 +110,7 @@ def complete(
     has no label. The two are the same where every cell has 10 labels.
 
     Every cell draws from a PCG64 stream of its own, derived from the seed and the cell's names, so that adding a model
-    or a stratum changes no other cell's draws. A unit whose label is split (1/m to each of m labels) is completed by
+    changes no other number. A unit whose label is split (1/m to each of m labels) is completed by
     systematic rounding: in each draw the cell's fractional counts are rounded to whole records that add to n_g, each
     within one record of its fraction and equal to it on average.
     """

@@ -2,6 +2,7 @@
 
 import json
 
+import pandas
 import pytest
 
 from agreement.alternative_annotator import alt_test, alt_test_domains, benjamini_yekutieli
@@ -129,6 +130,17 @@ def test_integer_labels_stay_nominal():
     names = "abcd"
     words = {c: {i: names[x] for i, x in labels.items()} for c, labels in coders.items()}
     assert alt_test({i: names[x] for i, x in llm.items()}, words, epsilon=0.15) == alt_test(llm, coders, epsilon=0.15)
+
+
+def test_tables_are_taken():
+    llm, coders = generated()
+    rows = [[labels[i] for labels in coders.values()] for i in range(60)]
+    frame = pandas.DataFrame(rows, columns=list(coders))
+    expected = alt_test(llm, coders, epsilon=0.15)
+    assert alt_test([llm[i] for i in range(60)], frame, epsilon=0.15) == expected
+    by_row = alt_test([llm[i] for i in range(60)], rows, epsilon=0.15)
+    assert [row.p for row in by_row.coders] == [row.p for row in expected.coders]
+    assert [row.coder for row in by_row.coders] == ["0", "1", "2", "3"]
 
 
 def test_label_outside_the_set_is_a_mismatch():

@@ -175,6 +175,21 @@ def test_non_labels_stay_in_the_matrix_of_the_corpus():
     assert found.get("agreement").value < found.get("agreement, labels only").value
 
 
+def test_judge_that_is_reversed_or_mostly_no_label_is_named():
+    judge = ["A"] * 100 + ["B"] * 100
+    human = [("B" if j == "A" else "A") if i % 2 else None for i, j in enumerate(judge)]
+    cells = tabulate(labels="AB", model=[""] * 200, stratum=[""] * 200, judge=judge, human=human, probability=0.5)
+    (text,) = judge_agreement(cells, seed=1, judge="gpt").warnings
+    assert text.startswith("judge gpt agrees less than chance would (kappa -1.00): the labels may be reversed")
+    # agreement a little below chance in few labels is no evidence: the interval of kappa holds 0
+    few = tabulate(labels="AB", model=[""] * 4, stratum=[""] * 4, judge="AABB", human="ABBA")
+    assert judge_agreement(few, seed=1, judge="gpt", target="population").warnings == ()
+    silent = ["sorry"] * 150 + ["A"] * 25 + ["B"] * 25
+    spoken = tabulate(labels="AB", model=[""] * 200, stratum=[""] * 200, judge=silent, human=["A"] * 175 + ["B"] * 25)
+    (text,) = judge_agreement(spoken, seed=1, judge="gpt").warnings
+    assert text.startswith("judge gpt: 75% of its outputs are no label")
+
+
 def test_undefined_in_a_few_draws_is_counted_and_in_many_undoes_the_number():
     # one B among 40 labels and 400 records of which 40 are labelled: recall of B is 0/0 in draws without any B
     judge = ["A"] * 400
