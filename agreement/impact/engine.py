@@ -19,6 +19,7 @@ from agreement.impact.onsample import sample_parts
 from agreement.impact.pooling import MARGIN, Pooling, pooling_test
 from agreement.impact.ranking import Ranking, rank_models
 from agreement.impact.records import Records, Sample
+from agreement.impact.reliability import reliability
 from agreement.impact.resample import Questions, resample_questions
 from agreement.impact.result import ImpactResult, JudgeImpact, ModelImpact, PartImpact
 from agreement.impact.sentences import model_sentence
@@ -146,7 +147,7 @@ def _one_judge(
     ranked = options.rank if options.rank is not None else tuple(dict.fromkeys(score.headline for score in scores))
     rankings = {} if sample is None else _rankings(scores, results, ranked, options)
     models = {
-        model: _model(model, corpus, sample, scores, judge, cases, results, rankings, options)
+        model: _model(model, corpus, sample, scores, judge, cases, results, rankings, options, questions)
         for model in corpus.model.names
     }
     notes = dict.fromkeys(note for found in results.values() for result in found.values() for note in result.notes)
@@ -218,6 +219,7 @@ def _model(
     results: Mapping[str, Mapping[str, CorpusResult]],
     rankings: Mapping[str, Ranking],
     options: Options,
+    questions: Questions | None,
 ) -> ModelImpact:
     own = {score.name: cases[score.name][model] for score in scores}
     parts: dict[str, PartImpact] = {}
@@ -242,7 +244,8 @@ def _model(
         {name: case.lost for name, case in own.items()},
         counted[0],
         counted[1],
-        level_impacts(own, corpus, sample, options.by, options.by_draws, options.seed, options.level),
+        level_impacts(own, corpus, sample, options.by, options.by_draws, options.seed, options.level, questions),
+        reliability(own, corpus, sample),
         sentence,
     )
 

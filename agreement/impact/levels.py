@@ -11,6 +11,7 @@ from agreement.impact.estimate import undefined
 from agreement.impact.oncorpus import corpus_parts, judge_parts
 from agreement.impact.onsample import sample_parts
 from agreement.impact.records import Records, Sample
+from agreement.impact.resample import Questions
 from agreement.impact.result import LevelImpact, PartImpact
 from agreement.impact.smallsample import steadied
 from agreement.impact.streams import stream
@@ -24,11 +25,13 @@ def level_impacts(
     draws: int,
     seed: int,
     level: float,
+    questions: Questions | None = None,
 ) -> dict[str, dict[str, LevelImpact]]:
     """Per variable and level, the parts of every score of one model; levels without a record of the model are left out.
 
-    cases: the model's case of each score, by score name.
+    cases: the model's case of each score, by score name. questions: resampled ones, for the population.
     """
+    some = None if questions is None else questions.head(draws)
     found: dict[str, dict[str, LevelImpact]] = {}
     for variable in by:
         rows = corpus.factor(variable)
@@ -39,12 +42,19 @@ def level_impacts(
             held = np.zeros(0, np.bool_) if units is None else units.mask(value)
             parts = [case.restrict(mask, held) for case in cases.values()]
             if any(part.n_records for part in parts):
-                found[variable][value] = _level(parts, variable, value, sample is not None, draws, seed, level)
+                found[variable][value] = _level(parts, variable, value, sample is not None, draws, seed, level, some)
     return found
 
 
 def _level(
-    cases: Sequence[Case], variable: str, value: str, labelled: bool, draws: int, seed: int, level: float
+    cases: Sequence[Case],
+    variable: str,
+    value: str,
+    labelled: bool,
+    draws: int,
+    seed: int,
+    level: float,
+    questions: Questions | None,
 ) -> LevelImpact:
     parts: dict[str, PartImpact] = {}
     details: dict[str, float | None] = {}
@@ -52,20 +62,26 @@ def _level(
         if not case.n_records:
             continue
         details |= case.score.details(case.judge_totals())
-        parts |= _with_labels(case, variable, value, draws, seed, level) if labelled else _judge_alone(case, level)
+        if labelled:
+            parts |= _with_labels(case, variable, value, draws, seed, level, questions)
+        else:
+            parts |= _judge_alone(case, level, questions)
     first = next(case for case in cases if case.n_records)
     return LevelImpact(parts, first.n_records, int(first.sample.paired.sum()), details)
 
 
-def _judge_alone(case: Case, level: float) -> dict[str, PartImpact]:
+def _judge_alone(case: Case, level: float, questions: Questions | None) -> dict[str, PartImpact]:
     nothing = undefined("no human labels")
-    return {part: PartImpact(part, e, nothing, nothing) for part, (e, _) in judge_parts(case, level=level).items()}
+    found = judge_parts(case, level=level, questions=questions)
+    return {part: PartImpact(part, e, nothing, nothing) for part, (e, _) in found.items()}
 
 
-def _with_labels(case: Case, variable: str, value: str, draws: int, seed: int, level: float) -> dict[str, PartImpact]:
-    corpus = corpus_parts(case, draws=draws, seed=seed, level=level).parts
+def _with_labels(
+    case: Case, variable: str, value: str, draws: int, seed: int, level: float, questions: Questions | None
+) -> dict[str, PartImpact]:
+    corpus = corpus_parts(case, draws=draws, seed=seed, level=level, questions=questions).parts
     rng = stream(seed, "sample", case.score.name, case.model, variable, value)
-    found = sample_parts(case, draws=draws, rng=rng, level=level)
+    found = sample_parts(case, draws=draws, rng=rng, level=level, finite=questions is None)
     return {
         part: PartImpact(part, c.judge, c.human, c.delta, steadied(case, part, found[part], c))
         for part, c in corpus.items()

@@ -73,8 +73,9 @@ def ppi(values: Values, level: float, bounds: tuple[float, float]) -> Estimate:
     slope = float(np.cov(y, f)[0, 1])
     tuning = float(np.clip(slope / ((1 + n / unlabelled) * spread), 0, 1)) if spread > 0 else 0.0
     rest = (mean * total - float(f.sum())) / unlabelled
+    square = float(values.count @ (values.corpus - rest) ** 2) - float(((f - rest) ** 2).sum())
     theta = tuning * rest + float((y - tuning * f).mean())
-    variance = tuning**2 * spread / unlabelled + float((y - tuning * f).var(ddof=1)) / n
+    variance = tuning**2 * square / (unlabelled - 1) / unlabelled + float((y - tuning * f).var(ddof=1)) / n
     return _finish(values, theta, variance, n - 1, "ppi++", level, bounds)
 
 

@@ -20,6 +20,10 @@ from agreement.impact.resample import Questions
 from agreement.impact.streams import stream
 
 NO_LABELS = "no human label for this model"
+MIXED = (
+    "units of one stratum and judge label were drawn with different probabilities; "
+    "the weighted difference estimator takes the place of the posterior"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,9 @@ def corpus_parts(
     others = [part for part in case.score.parts if case.score.ratio(part) is None]
     parts: dict[str, CorpusPart] = {}
     notes: list[str] = []
+    if len(others) < len(case.score.parts) and mixed_inclusion(case):
+        others = list(case.score.parts)
+        notes.append(f"model {case.model}: {MIXED}")
     if len(others) < len(case.score.parts):
         totals = posterior_totals(case, means, draws=draws, seed=seed, questions=questions)
         parts |= {p: _mean_part(case, p, totals, level) for p in case.score.parts if p not in others}
@@ -65,6 +72,17 @@ def corpus_parts(
             parts |= {part: _other_part(case, part, found, level) for part in others}
             notes += [note for note in found.notes if note not in notes]
     return CorpusResult({part: parts[part] for part in case.score.parts}, tuple(notes))
+
+
+def mixed_inclusion(case: Case) -> bool:
+    """Whether units of one design stratum and judge outcome have different inclusion probabilities."""
+    units = case.sample
+    cell = units.stratum * (len(case.outcomes) + 2) + units.judged
+    _, group = np.unique(cell, return_inverse=True)
+    low, high = np.full(group.max(initial=0) + 1, np.inf), np.zeros(group.max(initial=0) + 1)
+    np.minimum.at(low, group, units.inclusion)
+    np.maximum.at(high, group, units.inclusion)
+    return bool((high - low > 1e-9).any())
 
 
 def judge_parts(

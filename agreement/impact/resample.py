@@ -22,6 +22,10 @@ class Questions:
     times: FloatArray
     item: IntArray
 
+    def head(self, draws: int) -> Questions:
+        """The first of the draws."""
+        return Questions(self.times[:draws], self.item)
+
     def totals(self, rows: IntArray, values: FloatArray) -> FloatArray:
         """(B, d) totals over resampled questions of values (R, d), those of the corpus rows at the given positions."""
         by_item = np.zeros((self.times.shape[1], values.shape[1]))

@@ -16,6 +16,7 @@ from agreement.impact.pooling import Pooling
 from agreement.impact.ranking import Ranking
 from agreement.impact.settle import LabelsNeeded
 from agreement.impact.thresholds import ThresholdSweep
+from agreement.scores.ehq import CalibrationBin
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,8 @@ class ModelImpact:
 
     n: valid records of the model (of its first score). n_labelled: sampled units that judge and people score. details:
     counts beside the scores. excluded: records by reason, per score. lost: what became of the sampled units, per score.
-    sentence: what happened, in plain words.
+    calibration: confidence bins under the judge (corpus) and people (sample), where EHQ3 is scored. sentence: what
+    happened, in plain words.
     """
 
     model: str
@@ -79,6 +81,7 @@ class ModelImpact:
     not_labels: int
     missing_labels: int
     by: Mapping[str, Mapping[str, LevelImpact]]
+    calibration: Mapping[str, tuple[CalibrationBin, ...]]
     sentence: str
 
 
@@ -186,6 +189,7 @@ def _model(model: ModelImpact) -> dict[str, Any]:
             for variable, levels in model.by.items()
         },
         "sentence": model.sentence,
+        "calibration": plain(model.calibration),
         "details": plain(model.details),
         "excluded": plain(model.excluded),
         "sampled": plain(model.lost),

@@ -68,6 +68,13 @@ def cues(questions: Sequence[str]) -> list[str]:
     return ["cue" if temporal_cue(question) else "no cue" for question in questions]
 
 
+def quadrant(nas: float, kis: float) -> str:
+    """Where a model lies when both scores are cut at zero: an informal reading, and named so."""
+    novel = "notices what it cannot know" if nas > 0 else "does not notice what it cannot know"
+    known = "leaves known items alone" if kis > 0 else "does not leave known items alone"
+    return f"{novel}, {known} (informal: cut at zero)"
+
+
 def point_values(kind: Kind, search: bool, s: BoolArray, y: BoolArray, a: BoolArray, r: BoolArray) -> FloatArray:
     """+1, 0 or -1 of each record, by the table above. s, y, a, r: boolean arrays of one shape."""
     known = y & r

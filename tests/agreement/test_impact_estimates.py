@@ -276,3 +276,44 @@ def test_judge_alone_for_the_population_resamples_questions_within_strata() -> N
     assert part.judge.high is not None
     assert part.judge.low < (part.judge.value or 0) < part.judge.high
     assert part.human.reason == "no human labels"
+
+
+def test_unequal_probabilities_inside_a_cell_are_weighted_and_named() -> None:
+    """Half of the judge's YES records are drawn with .4, half with .1, and people's rates differ between the halves."""
+    rng = np.random.default_rng(14)
+    size = 4000
+    rich = np.arange(size) % 2 == 0
+    yes = rng.random(size) < np.where(rich, 0.9, 0.5)
+    corpus = Records.from_columns(
+        ("YES", "NO"), ["m"] * size, judges={"j": ["YES"] * size}, item=[str(i) for i in range(size)]
+    )
+    chance = np.where(rich, 0.4, 0.1)
+    drawn = np.flatnonzero(rng.random(size) < chance)
+    shares = np.stack([yes[drawn], ~yes[drawn]], axis=1).astype(float)
+    sample = Sample.of(corpus.take(drawn), shares, inclusion=chance[drawn])
+    result = corpus_parts(build_cases(YES, "j", corpus, sample)["m"], draws=1000, seed=1)
+    assert any("drawn with different probabilities" in note for note in result.notes)
+    part = result.parts["yes"]
+    assert part.human.method == "difference estimator on totals"
+    assert (part.human.low or 0) <= yes.mean() <= (part.human.high or 0)
+    assert abs(shares[:, 0].mean() - yes.mean()) > 0.08  # what ignoring the probabilities would give
+
+
+def test_confidence_bins_are_part_of_the_result() -> None:
+    corpus, sample, _ = ehq_corpus(1, 400, 80, seed=15)
+    bins = (
+        score_impact(corpus, sample, [Ehq()], options=Options(draws=1000, permutations=99))
+        .main.models["model-0"]
+        .calibration
+    )
+    for side in ("judge", "human"):
+        assert len(bins[side]) == 10
+        assert (bins[side][0].low, bins[side][9].high) == (0.0, 1.0)
+    # The judge's table is exactly its EHQ3: 1 - sum n_b |accuracy - confidence| / N.
+    error = sum(b.n * abs((b.accuracy or 0) - (b.confidence or 0)) for b in bins["judge"]) / sum(
+        b.n for b in bins["judge"]
+    )
+    from agreement.impact.engine import judge_scores
+
+    judge = judge_scores(corpus, [Ehq()]).main.models["model-0"].parts["EHQ3"].judge.value
+    assert 1 - error == pytest.approx(judge, abs=1e-12)

@@ -34,10 +34,10 @@ def test_by_hand() -> None:
     assert found["difference"].value == pytest.approx(0.6)
     assert found["difference"].se == pytest.approx(0.04375**0.5)
     # ppi++: s^2_f of all 20 = (12 - 7.2) / 19 = .2526316; lambda = .05 / ((1 + 5 / 15) * .2526316) = .1484375;
-    # unlabelled mean f = (12 - 3) / 15 = .6, so theta = .6.
-    # s^2(Y - lambda f) = .3 - 2 lambda .05 + lambda^2 .3 = .2917664; V = lambda^2 * .2526316 / 15 + .2917664 / 5.
+    # unlabelled mean f = (12 - 3) / 15 = .6, so theta = .6; its s^2 = (9 - 5.4) / 14 = .2571429.
+    # s^2(Y - lambda f) = .3 - 2 lambda .05 + lambda^2 .3 = .2917664; V = lambda^2 * .2571429 / 15 + .2917664 / 5.
     assert found["ppi++"].value == pytest.approx(0.6)
-    assert found["ppi++"].se == pytest.approx((0.1484375**2 * 0.2526316 / 15 + 0.2917664 / 5) ** 0.5, rel=1e-6)
+    assert found["ppi++"].se == pytest.approx((0.1484375**2 * 0.2571429 / 15 + 0.2917664 / 5) ** 0.5, rel=1e-6)
     # pseudo-outcomes: shifts 4 (Y - f) = 0 0 -4 0 4; theta = 12 / 20 = .6. Values: 11 ones, 7 zeros, 1 - 4 = -3 and
     # 0 + 4 = 4; squares about .6: 11 * .16 + 7 * .36 + 12.96 + 11.56 = 28.8; V = 28.8 / 19 / 20.
     assert found["pseudo-outcomes"].value == pytest.approx(0.6)
@@ -68,3 +68,17 @@ def test_coverage_with_seeded_truth() -> None:
     for method in ALL:
         assert hits[method] / 150 == pytest.approx(0.95, abs=0.06)
         assert abs(np.mean(errors[method])) < 0.008
+
+
+def test_equals_the_other_implementation_of_the_same_estimators() -> None:
+    """Independent code in the same package, for 0/1 arrays: value and standard error agree."""
+    from agreement import difference_rate, ppi_rate
+
+    corpus, sample, _ = binary({"m": (0.6, 0.85, 0.9)}, 1000, 150, seed=9)
+    found = named_estimates(build_cases(YES, "judge", corpus, sample)["m"], "yes", ALL, 0.95)
+    judge = (corpus.judges["judge"] == 0).astype(float)
+    drawn = np.isin(np.arange(1000), [int(i[1:]) for i in sample.records.item.values()] if sample.records.item else [])
+    arguments = (sample.shares[:, 0], judge[drawn], judge[~drawn])
+    for method, other in (("ppi++", ppi_rate(*arguments)), ("difference", difference_rate(*arguments))):
+        assert found[method].value == pytest.approx(other.value, abs=1e-12)
+        assert found[method].se == pytest.approx(other.se, abs=1e-12)

@@ -14,7 +14,7 @@ from agreement.errors import AgreementError
 from agreement.impact.engine import Options, judge_scores, score_impact
 from agreement.impact.records import Records, Sample
 from agreement.scores.declared import declared_scores, search_facts, search_scores
-from agreement.scores.nas import Reasoned, aligned_shares, cues, point_values, temporal_cue
+from agreement.scores.nas import Reasoned, aligned_shares, cues, point_values, quadrant, temporal_cue
 
 QUICK = Options(draws=1000, permutations=99)
 
@@ -271,3 +271,26 @@ def test_shipped_simulation_gives_the_published_scores() -> None:
     assert mistral.parts["searched, correct"].judge.value == pytest.approx(38 / 191)
     for name in ("GPT-5 mini (simulated)", "Grok 4 Fast (simulated)"):
         assert models[name].parts["search rate (IK)"].judge.value == pytest.approx(2 / 200)
+
+
+def test_quadrants_are_named_informal() -> None:
+    assert (
+        quadrant(-0.5, 0.6) == "does not notice what it cannot know, leaves known items alone (informal: cut at zero)"
+    )
+
+
+def test_intervals_for_the_population_resample_questions() -> None:
+    """3,000 resamples; with 200 independent records of +1 or -1 the SE is sqrt((1 - m^2) / 200)."""
+    rng = np.random.default_rng(1)
+    right = rng.random(200) < 0.7
+    records = Records.from_columns(
+        (), ["m"] * 200, searched=right.tolist(), correct=right.tolist(), abstained=[0] * 200, item_type=["OK"] * 200,
+        ratings={"judge": [None] * 200}, item=[str(i) for i in range(200)],
+    )  # fmt: skip
+    options = Options(draws=3000, target="population", by=("condition",))
+    model = judge_scores(records, [Reasoned()], ["judge"], options).main.models["m"]
+    found = model.parts["NAS with search"].judge
+    mean = 2 * right.mean() - 1
+    assert found.se == pytest.approx(np.sqrt((1 - mean**2) / 200), rel=0.06)
+    assert found.draws == 3000
+    assert model.by["condition"][""].parts["NAS with search"].judge.low is not None
