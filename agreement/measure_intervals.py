@@ -54,14 +54,17 @@ def completed(cells: Cells, *, seed: int, draws: int, target: Target, level: flo
     return Corpus(cells, matrix, output, names, values, completion, level, target)
 
 
-def measure_intervals(corpus: Corpus, method: Method, *, seed: int) -> list[Interval]:
+def measure_intervals(
+    corpus: Corpus, method: Method, *, seed: int, posterior: list[Interval] | None = None
+) -> list[Interval]:
     """The interval of every number of `corpus.names`, undefined ones with their reason.
 
+    posterior: these intervals by posterior, where they are known already: the others fall back on them.
     Raises AgreementError on a method that is not known.
     """
     if method not in ("posterior", "linearised", "bootstrap"):
         raise AgreementError(f"method {method!r}: expected posterior, linearised or bootstrap")
-    found = _posterior(corpus)
+    found = posterior if posterior is not None else _posterior(corpus)
     if method == "bootstrap":
         found = _where_large(corpus, _bootstrap(corpus, seed), found)
     if method == "linearised":

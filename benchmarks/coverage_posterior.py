@@ -26,12 +26,11 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from agreement.against_people import judge_agreement  # noqa: E402
 from agreement.allocation import allocate  # noqa: E402
 from agreement.cells import Cells  # noqa: E402
 from agreement.confusion_matrix import Confusion  # noqa: E402
 from agreement.intervals import posterior_interval  # noqa: E402
-from agreement.measure_intervals import point_measures  # noqa: E402
+from agreement.measure_intervals import completed, measure_intervals, point_measures  # noqa: E402
 from agreement.posterior import complete, expected_counts  # noqa: E402
 
 SCENARIOS = ROOT / "benchmarks" / "scenarios" / "posterior.toml"
@@ -135,10 +134,13 @@ def run(scenario: Scenario, seed: int, replications: int, draws: int) -> tuple[T
         truth = point_measures(matrix_of(corpus if target == "corpus" else joint))
         unweighted = point_measures(matrix_of(sample))
         cells = cells_of(corpus, sample, chance)
-        for method in ("posterior", "linearised"):
-            found = judge_agreement(cells, seed=replication, method=method, target=target, draws=draws)
+        whole = completed(cells, seed=replication, draws=draws, target=target, level=0.95)
+        posterior = measure_intervals(whole, "posterior", seed=replication)
+        linear = measure_intervals(whole, "linearised", seed=replication, posterior=posterior)
+        for method, intervals in (("posterior", posterior), ("linearised", linear)):
+            found = dict(zip(whole.names, intervals, strict=True))
             for key in wanted(cells.labels):
-                interval, tally, true = found.get(*key), tallies[method, text(key)], truth[key]
+                interval, tally, true = found[key], tallies[method, text(key)], truth[key]
                 if true is None or interval.value is None or interval.low is None or interval.high is None:
                     tally.undefined += 1
                     continue
@@ -149,18 +151,18 @@ def run(scenario: Scenario, seed: int, replications: int, draws: int) -> tuple[T
             if seen is not None and true is not None:
                 bare[text(key)].append(seen - true)
         if scenario.get("compare_borrowing"):
-            compare_rules(tallies, cells, corpus, replication, draws)
+            pooled = complete(cells, seed=replication, draws=draws, sharing="pool").counts
+            compare_rules(tallies, cells, corpus, {"family": whole.completion.counts, "pool": pooled})
     return tallies, bare
 
 
-def compare_rules(tallies: Tallies, cells: Cells, corpus: Array, seed: int, draws: int) -> None:
+def compare_rules(tallies: Tallies, cells: Cells, corpus: Array, draws: dict[str, Array]) -> None:
     """Agreement and label shares of the corpus and of each item stratum, under both rules for thin cells."""
     estimate = expected_counts(cells)
     parts = [("whole", np.arange(len(cells)), corpus.sum(axis=0))]
     parts += [("stratum", np.flatnonzero(cells.where(stratum=f"s{h}")), corpus[h]) for h in range(len(corpus))]
     own = np.array([cells.labels.index(judge) for judge in cells.judge])
-    for rule in RULES:
-        counts = complete(cells, seed=seed, draws=draws, sharing=rule).counts
+    for rule, counts in draws.items():
         for where, rows, records in parts:
             size = records.sum()
             columns = {label: np.full(len(rows), k) for k, label in enumerate(cells.labels)} | {"agreement": own[rows]}
