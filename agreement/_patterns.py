@@ -18,7 +18,7 @@ from agreement._types import AnyArray, ColumnArrays, IntArray
 
 _DENSE = 1 << 16
 """Up to this many possible patterns are counted in a table; beyond, keys are sorted."""
-_CHUNK = 1 << 15
+_CHUNK = 1 << 14
 _SHORT = 1 << 12
 _SMALL = 1 << 13
 _KEY_LIMIT = 1 << 62
@@ -111,6 +111,8 @@ def _piece_keys(piece: ColumnArrays, low: int, base: int) -> IntArray | None:
     """One key per row, the first column its lowest digit, or None if a value is not whole."""
     if isinstance(piece, np.ndarray) and piece.dtype.kind == "f" and piece.shape[1] <= _SHORT:
         return _short_keys(piece, low, base)
+    if all(column.dtype.kind != "f" for column in piece):
+        return _integer_keys(piece, low, base)
     key: IntArray | None = None
     for column in reversed(piece):
         digits = _digits(column, low)
@@ -121,6 +123,16 @@ def _piece_keys(piece: ColumnArrays, low: int, base: int) -> IntArray | None:
         else:
             key *= base
             key += digits
+    return key
+
+
+def _integer_keys(piece: ColumnArrays, low: int, base: int) -> IntArray:
+    """Columns added up as they are; what the smallest value adds to each key is taken off at the end."""
+    key: IntArray = piece[-1].astype(np.int64)
+    for column in piece[-2::-1]:
+        key *= base
+        key += column
+    key -= sum((low - 1) * base**place for place in range(len(piece)))
     return key
 
 

@@ -54,12 +54,21 @@ def sample_of(statistic: Statistic, ratings: Ratings) -> Sample:
         counted = _label_count_sample(statistic, ratings)
         if counted is not None:
             return counted
-    usable = statistic.eligible(ratings.values if statistic.numeric else ratings.codes)
-    kept = ratings if usable.all() else ratings.where(usable)
-    rows = kept.values if statistic.numeric else kept.codes
-    counts = kept.counts.astype(np.float64)
-    strata = len(kept.strata)
-    return Sample(rows, counts, kept.weight, kept.stratum, strata, kept.population, kept.items, kept.unit_pattern)
+    rows = ratings.values if statistic.numeric else ratings.codes
+    usable = statistic.eligible(rows)
+    if not usable.all() and ratings.items is not None:
+        return sample_of(statistic, ratings.where(usable))
+    kept = slice(None) if usable.all() else np.flatnonzero(usable)
+    return Sample(
+        rows[kept],
+        ratings.counts[kept].astype(np.float64),
+        ratings.weight[kept],
+        ratings.stratum[kept],
+        len(ratings.strata),
+        ratings.population,
+        ratings.items,
+        ratings.unit_pattern,
+    )
 
 
 def _label_count_sample(statistic: Statistic, ratings: Ratings) -> Sample | None:
