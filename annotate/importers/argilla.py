@@ -53,7 +53,8 @@ def _record(request: Request, labels: Mapping[str, str], source: int, record: Re
     item, response = task_rows(shown, TaskFields.of(request), key=key, row=record.row, source=source)
     yield item
     yield response
-    place: dict[str, Any] = {"item": key, "model": response.model, "row": record.row, "source": source}
+    place: dict[str, Any] = {"item": item.key, "model": response.model, "condition": response.condition}
+    place |= {"repeat": response.repeat, "row": record.row, "source": source}
     answers = _answers(need(data, "responses", dict, list))
     question = _question(request.option("question_name"), answers, _suggestions(maybe(data, "suggestions", dict, list)))
     for name, value, score, agent in _suggestions(maybe(data, "suggestions", dict, list)):

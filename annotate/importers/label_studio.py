@@ -71,7 +71,8 @@ class _Reader:
         item, response = task_rows(data, self._fields, key=key, row=record.row, source=source)
         yield item
         yield response
-        place = {"item": key, "model": response.model, "row": record.row, "source": source}
+        place = {"item": item.key, "model": response.model, "condition": response.condition, "repeat": response.repeat}
+        place |= {"row": record.row, "source": source}
         for prediction in maybe(record.data, "predictions", list) or []:
             yield self._prediction(prediction, place)
         for annotation in annotations:

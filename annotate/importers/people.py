@@ -43,8 +43,9 @@ class Responses:
         occurrence = self._met[met] if rater else 0
         self._met[met] += 1
         texts = self._repeats.setdefault((row.item, row.model, row.condition), {})
-        new = (row.text, occurrence) not in texts
-        repeat = texts.setdefault((row.text, occurrence), len(texts) + 1)
+        text = row.text if row.repeat is None else f"repeat {row.repeat}"
+        new = (text, occurrence) not in texts
+        repeat = texts.setdefault((text, occurrence), row.repeat or len(texts) + 1)
         named = {"item": row.item, "model": row.model, "condition": row.condition, "repeat": repeat}
         place = {**named, "row": row.row, "source": row.source}
         return place, replace(row, repeat=repeat) if new else None

@@ -69,12 +69,13 @@ def table_recipe(path: Path, request: Request, columns: Sequence[str] = ()) -> R
 
 def _mapping(path: Path, request: Request, columns: Sequence[str]) -> Recipe:
     text = request.option("map")
-    if text.endswith(".toml"):
-        with open_text(Path(text)) as file:
-            recipe = parse_recipe(file.read(), text)
+    file_name, _, more = text.partition(",")
+    if file_name.endswith(".toml"):
+        with open_text(Path(file_name)) as file:
+            recipe = parse_recipe(file.read(), file_name)
         if recipe.joins:
-            raise AnnotateError(f"{text}: joins several files.", "Run it with --recipe.")
-        return recipe
+            raise AnnotateError(f"{file_name}: joins several files.", "Run it with --recipe.")
+        return replace(recipe, fields=(*recipe.fields, *(parse_map(more) if more else ())))
     if not text or text == "guess":
         guess = guess_columns(columns) if columns else guess_table(path, _read_options(ReadOptions(), request))
         if not text:

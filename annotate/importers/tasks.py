@@ -11,7 +11,7 @@ from annotate.importers.conversation import Turn, exchange, turns
 from annotate.importers.fit import Unfit
 from annotate.recipes.rows import TEXT_ALONE
 from annotate.recipes.transforms import as_text
-from annotate.recipes.values import derived_key, texts
+from annotate.recipes.values import derived_key, texts, whole
 from db.records import ItemRow, ResponseRow
 
 FIELDS_HELP = {
@@ -23,6 +23,8 @@ _RESPONSE = ("response", "answer", "output", "completion", "model_output", "pred
 _QUESTION = ("question", "prompt", "instruction", "input", "query", "scenario_prompt")
 _GOLD = ("gold", "reference", "target", "expected")
 _CONTEXT = ("context", "document")
+_OWN = ("item", "condition", "repeat", "rationale", "reason")
+"""Fields that annotate's own exports carry, so that their labels find the same responses again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +55,27 @@ def task_rows(
     if not response:
         raise Unfit("the task holds no text")
     model = as_text(data.get(fields.model or "model")) or ""
-    used = {fields.response, fields.question, fields.model or "model"}
     item = ItemRow(
-        key=key or derived_key(question or response, None),
+        key=as_text(data.get("item")) or key or derived_key(question or response, None),
         row=row,
         question=question or TEXT_ALONE,
         context=_text(data, "", _CONTEXT),
         gold=texts("")(next((data[name] for name in _GOLD if data.get(name)), None)),
+        rationale=as_text(data.get("rationale")) or None,
         source=source,
     )
-    extra = {
-        name: value for name, value in data.items() if name not in used and value != response and value != question
-    }
-    return item, ResponseRow(item=item.key, row=row, text=response, model=model.strip(), extra=extra, source=source)
+    used = {fields.response, fields.question, fields.model or "model", *_GOLD, *_CONTEXT, *_OWN}
+    return item, ResponseRow(
+        item=item.key,
+        row=row,
+        text=response,
+        model=model.strip(),
+        condition=as_text(data.get("condition")) or "",
+        repeat=whole("repeat")(data.get("repeat")),
+        reason=as_text(data.get("reason")) or None,
+        extra={name: value for name, value in data.items() if name not in used and value not in (response, question)},
+        source=source,
+    )
 
 
 def _text(data: Mapping[str, Any], named: str, usual: Sequence[str]) -> str | None:
