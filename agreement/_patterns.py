@@ -128,10 +128,13 @@ def _piece_keys(piece: ColumnArrays, low: int, base: int) -> IntArray | None:
 
 def _integer_keys(piece: ColumnArrays, low: int, base: int) -> IntArray:
     """Columns added up as they are; what the smallest value adds to each key is taken off at the end."""
-    key: IntArray = piece[-1].astype(np.int64)
-    for column in piece[-2::-1]:
-        key *= base
-        key += column
+    if len(piece) == 1:
+        return np.asarray(piece[0].astype(np.int64) - (low - 1))
+    key: IntArray = np.multiply(piece[-1], base, dtype=np.int64, casting="unsafe")
+    for place in range(len(piece) - 2, -1, -1):
+        np.add(key, piece[place], out=key, casting="unsafe")
+        if place:
+            key *= base
     key -= sum((low - 1) * base**place for place in range(len(piece)))
     return key
 

@@ -73,6 +73,16 @@ def test_any_hashable_is_a_label(relabel):
         assert ag.krippendorff_alpha(np.array(complete)).value == ag.krippendorff_alpha(complete).value
 
 
+@pytest.mark.parametrize(
+    "kind", ["int8", "uint8", "int16", "uint32", "int64", "uint64", "float32", "float64", "float16"]
+)
+def test_every_number_type(kind):
+    complete = [[1, 2, 1], [2, 2, 2], [3, 3, 1], [127, 127, 127], [0, 0, 1]]
+    got = ag.krippendorff_alpha(np.array(complete, dtype=kind))
+    assert got.value == pytest.approx(ag.krippendorff_alpha(complete).value)
+    assert got.labels == (0, 1, 2, 3, 127)
+
+
 def test_many_coders_and_many_labels():
     """Too many possible patterns for a table, and too many for one 64-bit key."""
     rng = np.random.default_rng(0)
