@@ -47,8 +47,8 @@ def filled(study: Study, items: int = 3, models: tuple[str, ...] = ("m1", "m2"))
     with writing(study.connection) as connection:
         connection.execute(
             "INSERT INTO imports (id, batch, format, fingerprint, mapping, counts, created_utc, tool_version)"
-            " VALUES (1, 'b1', 'test', 'f', '{}', '{}', ?, '0')",
-            (utc_now(),),
+            " VALUES (1, 'b1', 'test', 'f', '{}', ?, ?, '0')",
+            (f'{{"items":{{"imported":{items}}},"responses":{{"imported":{items * len(models)}}}}}', utc_now()),
         )
         number = 0
         ids = seeded(99)
