@@ -11,8 +11,8 @@ from annotate.importers.sources import SourceError
 
 MOST_MEMBERS = 2_000_000
 MOST_MEMBER_BYTES = 1 << 30
-MOST_RATIO = 2000
-_SMALL = 1 << 20
+MOST_RATIO = 500
+_SMALL = 1 << 24
 
 
 class Archive:
