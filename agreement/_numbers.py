@@ -113,13 +113,17 @@ def _values(columns: Columns) -> FloatArray:
 
 
 def _from_ratings(ratings: Ratings) -> Numbers:
+    """Patterns as rows, or units as rows where each has its item."""
+    by_unit = ratings.unit_pattern
+    rows = np.arange(len(ratings.counts)) if by_unit is None else by_unit
     return Numbers(
-        values=ratings.values,
+        values=ratings.values[rows],
         coders=ratings.coders,
-        counts=ratings.counts.astype(np.float64),
-        weight=ratings.weight,
-        stratum=ratings.stratum,
+        counts=ratings.counts.astype(np.float64) if by_unit is None else np.ones(len(rows)),
+        weight=ratings.weight[rows],
+        stratum=ratings.stratum[rows],
         strata=ratings.strata,
+        items=ratings.items,
         population=ratings.population,
         weighted=ratings.weighted,
     )

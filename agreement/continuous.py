@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
+import numpy.typing as npt
 
 from agreement._estimate import Form, estimate_sample
 from agreement._moments import Concordance, IntraclassCorrelation
-from agreement._numbers import Numbers, read_numbers
+from agreement._numbers import Numbers, numbers_from, read_numbers
 from agreement._options import IntervalPlan, Options, split_options
 from agreement._quantiles import f_quantile, normal_quantile, t_quantile
-from agreement._read import RatingsLike
+from agreement._read import RatingsLike, read_vectors
 from agreement._statistic import Statistic
 from agreement._types import FloatArray
 from agreement.errors import AgreementError
@@ -126,53 +127,71 @@ class BlandAltman:
     slope: float | None
 
 
-def bland_altman(first: Any, second: Any, *, coverage: float = 0.95, confidence: float = 0.95) -> BlandAltman:
+def bland_altman(
+    first: Any,
+    second: Any = None,
+    *,
+    coverage: float = 0.95,
+    confidence: float = 0.95,
+    unit_weights: npt.ArrayLike | None = None,
+) -> BlandAltman:
     """Bias and limits of agreement of two coders' numbers (Bland and Altman 1986), over the units that both rated.
 
-    coverage: share of differences between the limits, 0.95. Intervals: t for the bias, Bland and Altman's (1999)
-    standard error sd sqrt(1 / n + z^2 / (2 (n - 1))) with t for the limits.
+    first, second: numbers of the same units; or `first` alone as ratings with two columns. coverage: share of
+    differences between the limits, 0.95. Intervals: t for the bias, Bland and Altman's (1999) standard error
+    sd sqrt(1 / n + z^2 / (2 (n - 1))) with t for the limits; with design weights n is the effective number of units.
     """
     if not 0 < coverage < 1 or not 0 < confidence < 1:
         raise AgreementError(f"coverage={coverage!r} and confidence={confidence!r} must lie between 0 and 1.")
-    pairs = _number_pairs(first, second)
-    both = pairs[~np.isnan(pairs).any(axis=1)]
-    n, difference = len(both), both[:, 0] - both[:, 1]
+    numbers = _two_columns(first, second, unit_weights)
+    used = ~np.isnan(numbers.values).any(axis=1)
+    both, mass = numbers.values[used], (numbers.counts * numbers.weight)[used]
+    n = int(numbers.counts[used].sum())
     common: dict[str, Any] = {
         "level": confidence,
         "n_units": n,
-        "n_ignored": len(pairs) - n,
+        "n_ignored": int(numbers.counts.sum()) - n,
         "n_ratings": 2 * n,
-        "n_coders": int((~np.isnan(pairs)).any(axis=0).sum()),
-        "convention": f"Bland and Altman 1986, first less second, {coverage:.0%} of differences",
+        "n_coders": int((~np.isnan(numbers.values)).any(axis=0).sum()),
+        "convention": f"Bland and Altman 1986, first less second, {coverage:.0%} of differences"
+        + ("; design weights" if numbers.weighted else ""),
     }
     if n < 2:
         reason = "no unit was rated by both" if n == 0 else "one unit rated by both: no standard deviation"
         bias = Coefficient(name="bias", value=None, se=None, low=None, high=None, undefined=reason, **common)
         return BlandAltman(bias, replace(bias, name="lower limit"), replace(bias, name="upper limit"), None, None)
-    sd, z = float(difference.std(ddof=1)), normal_quantile((1 + coverage) / 2)
-    t, mean = t_quantile((1 + confidence) / 2, n - 1), float(difference.mean())
-    spread = sd * math.sqrt(1 / n + z * z / (2 * (n - 1)))
+    effective = float(mass.sum() ** 2 / (numbers.counts * numbers.weight**2)[used].sum())
+    mean, sd = _mean_and_deviation(both[:, 0] - both[:, 1], mass, effective)
+    z, t = normal_quantile((1 + coverage) / 2), t_quantile((1 + confidence) / 2, n - 1)
+    spread = sd * math.sqrt(1 / effective + z * z / (2 * (effective - 1)))
 
     def number(name: str, value: float, se: float) -> Coefficient:
         return Coefficient(name, value, se, value - t * se, value + t * se, interval=f"t with {n - 1} df", **common)
 
     return BlandAltman(
-        number("bias", mean, sd / math.sqrt(n)),
+        number("bias", mean, sd / math.sqrt(effective)),
         number("lower limit", mean - z * sd, spread),
         number("upper limit", mean + z * sd, spread),
         sd,
-        _slope(both, difference),
+        _slope(both, mass),
     )
 
 
-def _number_pairs(first: Any, second: Any) -> FloatArray:
-    from agreement._numbers import numbers_from
-    from agreement._read import read_vectors
+def _two_columns(first: Any, second: Any, unit_weights: Any) -> Numbers:
+    units = {"unit_weights": unit_weights}
+    numbers = read_numbers(first, units) if second is None else numbers_from(read_vectors(first, second), units)
+    if numbers.values.shape[1] != 2:
+        raise AgreementError(f"Limits of agreement need two coders, the ratings have {numbers.values.shape[1]}.")
+    return numbers
 
-    return numbers_from(read_vectors(first, second), {}).values
+
+def _mean_and_deviation(difference: FloatArray, mass: FloatArray, n: float) -> tuple[float, float]:
+    mean = float(mass @ difference / mass.sum())
+    return mean, math.sqrt(float(mass @ (difference - mean) ** 2 / mass.sum()) * n / (n - 1))
 
 
-def _slope(pairs: FloatArray, difference: FloatArray) -> float | None:
-    centred = pairs.mean(axis=1) - pairs.mean()
-    spread = float(centred @ centred)
-    return float(centred @ difference) / spread if spread > 0 else None
+def _slope(pairs: FloatArray, mass: FloatArray) -> float | None:
+    middle, difference = pairs.mean(axis=1), pairs[:, 0] - pairs[:, 1]
+    centred = middle - mass @ middle / mass.sum()
+    spread = float(mass @ centred**2)
+    return float(mass @ (centred * difference)) / spread if spread > 0 else None

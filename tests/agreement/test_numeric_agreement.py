@@ -179,3 +179,40 @@ def test_interval_alpha_of_many_real_numbers_is_linear_in_memory():
     assert peak < 60e6
     # variance 100^2 / 12 of the truth against 25 of the error, ends cut off
     assert got.value == pytest.approx(1 - 25 / (100**2 / 12 + 25), abs=0.003)
+
+
+def test_bland_altman_with_weights_is_units_repeated():
+    """Bias and spread (with n) are those of the units written out; only the small-sample factor of sd knows the
+    difference.
+    """
+    first, second, weights = [1.0, 2, 4, 6], [2.0, 2, 3, 4], [3, 1, 2, 2]
+    got = ag.bland_altman(first, second, unit_weights=weights)
+    long = [np.repeat(side, weights) for side in (first, second)]
+    want = ag.bland_altman(*long)
+    n = 8**2 / (9 + 1 + 4 + 4)
+    assert got.bias.value == pytest.approx(want.bias.value)
+    assert got.slope == pytest.approx(want.slope)
+    assert got.sd**2 * (n - 1) / n == pytest.approx(want.sd**2 * 7 / 8)
+    same = ag.bland_altman(first, second, unit_weights=[1, 1, 1, 1])
+    assert (same.bias.se, same.upper.se) == (
+        pytest.approx(ag.bland_altman(first, second).bias.se),
+        pytest.approx(ag.bland_altman(first, second).upper.se),
+    )
+
+
+def test_numeric_coefficients_by_pair_and_stratum():
+    pairs = ag.by_pair(ag.icc, ANXIETY, form="C,1")
+    assert pairs[0, 2].value == pytest.approx(ag.icc([[a, c] for a, _, c in ANXIETY], form="C,1").value)
+    strata = ["x", "y"] * 10
+    parts = ag.by_stratum(ag.lin_concordance, ANXIETY, strata)
+    assert parts["y"].value == pytest.approx(ag.lin_concordance(ANXIETY[1::2]).value)
+    with_items = ag.read_ratings(ANXIETY, items=[i // 2 for i in range(20)])
+    direct = ag.icc(ANXIETY, items=[i // 2 for i in range(20)])
+    assert ag.icc(with_items) == direct
+    assert direct.se != pytest.approx(ag.icc(ANXIETY).se)
+    assert (
+        ag.bland_altman([[a, b] for a, b, _ in ANXIETY]).bias
+        == ag.bland_altman(*list(zip(*ANXIETY, strict=True))[:2]).bias
+    )
+    with pytest.raises(ag.AgreementError, match="need two coders, the ratings have 3"):
+        ag.bland_altman(ANXIETY)
