@@ -6,6 +6,7 @@ import hashlib
 import random
 from collections.abc import Callable
 from pathlib import Path
+from zlib import crc32
 
 from db.clock import utc_now
 from db.coders import insert_coder
@@ -75,7 +76,7 @@ def assigned(
 ) -> None:
     """Give all units (or the first few) to one coder in the order of their numbers."""
     with writing(study.connection) as connection:
-        who = insert_coder(connection, coder, "person", seeded(sum(coder.encode())))
+        who = insert_coder(connection, coder, "person", seeded(crc32(coder.encode())))
         kind = round_name if round_name in {"training", "main", "adjudication"} else "main"
         connection.execute("INSERT INTO rounds (name, kind) VALUES (?, ?) ON CONFLICT DO NOTHING", (round_name, kind))
         batch = connection.execute(
@@ -83,7 +84,7 @@ def assigned(
             " VALUES (?, '1', 'file', 1.0, ?, ?)",
             (round_name, utc_now(), utc_now()),
         ).lastrowid
-        ids = seeded(7 + sum(f"{coder}/{round_name}".encode()))
+        ids = seeded(crc32(f"{coder}/{round_name}".encode()))
         start = connection.execute(
             "SELECT coalesce(max(position), 0) FROM assignments WHERE coder_id = ?", (who.id,)
         ).fetchone()[0]
