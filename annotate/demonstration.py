@@ -1,4 +1,4 @@
-"""The sample studies of `annotate demo`: private copies, made from the data that ship, in a folder of the user's own."""
+"""The sample studies of `annotate demo`: private copies, made from the data that ship, in a folder of the user's."""
 
 from __future__ import annotations
 

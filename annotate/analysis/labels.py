@@ -52,6 +52,7 @@ class StudyLabels:
     ratings: tuple[tuple[int | None, ...], ...] = ()
     judges: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     judge_ratings: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    sample_unit: str = "response"
 
     def __len__(self) -> int:
         return len(self.units)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One number computed twice, without design weights. ``agrees`` is None where it was not run, and ``note`` says why."""
+    """One number computed twice, without design weights. ``agrees`` None: not run, and ``note`` says why."""
 
     quantity: str
     source: str
@@ -113,7 +114,7 @@ def _compare(quantity: str, source: str, ours: float | None, theirs: Callable[[A
     except ModuleNotFoundError:
         return Check(quantity, source, ours, None, n, None, f"{source} is not installed")
     package = importlib.import_module(_MODULES[source].partition(".")[0])
-    version = f"{source} {package.__version__}"
+    version = f"{source} {importlib.metadata.version(source)}"
     found = theirs(module if source == "krippendorff" else package)
     if not np.isfinite(found):
         return Check(quantity, version, ours, None, n, None, f"{source} gives no number")

@@ -19,8 +19,8 @@ from annotate.commands.options import example
 def demo(lead: bool, folder: Path | None, fresh: bool, plain: bool) -> None:
     """Open a sample study.
 
-    Makes a private copy of the EHQ sample study (real responses of a small model; nothing is sent anywhere) and opens it
-    in the coding screen. Run it again to go on where you stopped.
+    Makes a private copy of the EHQ sample study (real responses of a small model; nothing is sent anywhere) and opens
+    it in the coding screen. Run it again to go on where you stopped.
     """
     from annotate.console import notice
     from annotate.demonstration import CODER, analysis_study, coding_study, demo_folder

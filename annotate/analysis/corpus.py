@@ -1,0 +1,238 @@
+"""A study as score impact takes it: the whole corpus as counted cells, and the labelled sample with the same columns."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agreement.impact import Records, Sample
+from agreement.reference import reference_treatments
+from agreement.scores.base import Score
+from agreement.scores.declared import declared_scores
+from agreement.scores.rates import Shares
+from annotate.analysis.labels import StudyLabels
+from annotate.analysis.reference import Reference
+from db.canonical import canonical_json
+from db.corpus import corpus_cells
+from db.facts import judge_ids
+from db.labels import unit_rows
+from db.records import Protocol
+from db.samples import current_sample
+from db.study import Study
+
+OUTSIDE = "(not in the draw)"
+SEARCH_KINDS = ("nas", "kis")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What is read of every response: ``by`` and the judges by name, and the facts that the scores need."""
+
+    by: tuple[str, ...]
+    judges: tuple[str, ...]
+    rated: bool
+    confidence: bool
+    search: bool
+    item: bool
+    item_field: str | None
+    abstain: str
+    fact: bool
+
+    @property
+    def names(self) -> list[str]:
+        found = ["model", "condition", "stratum", "technical", *self.by, *(f"judge:{name}" for name in self.judges)]
+        found += [f"score:{name}" for name in self.judges] if self.rated else []
+        found += ["confidence", "confidence_grid", "confidence_usable"] if self.confidence else []
+        found += ["choice", "choice_is_key", "searched"] if self.search else []
+        return found + (["item"] if self.item else [])
+
+
+def scores_of(protocol: Protocol) -> tuple[Score, ...]:
+    """The scores that the protocol declares; beside rates and means, or where it declares none, the label shares."""
+    rules = [(rule.name, rule.kind, rule.options) for rule in protocol.scores]
+    threshold = protocol.rating.threshold if protocol.rating else 70
+    found = declared_scores(rules, protocol.label_names, threshold=threshold)
+    parts = {part for score in found for part in score.parts}
+    simple = bool(rules) and all(rule.kind in ("rate", "mean") for rule in protocol.scores)
+    if simple and not parts & set(protocol.label_names):
+        return (*found, Shares(protocol.label_names))
+    return found
+
+
+def columns_of(study: Study, protocol: Protocol, scores: Sequence[Score], by: Sequence[str], *, item: bool) -> Columns:
+    """The columns that these scores need, broken down by ``by``."""
+    kinds = {rule.kind for rule in protocol.scores}
+    options = [rule.options for rule in protocol.scores if rule.kind in SEARCH_KINDS]
+    needed = [need.removeprefix("by:") for score in scores for need in score.needs if need.startswith("by:")]
+    impossible = [rule.field for rule in protocol.impossible]
+    facts = ["fact", "question_type", "thinking"] if "wikiprofile" in kinds else []
+    field = str(options[0].get("items_field", "item_type")) if options else None
+    wanted = dict.fromkeys((*by, *needed, *impossible, *facts, *([field] if field else [])))
+    return Columns(
+        by=tuple(name for name in wanted if name not in ("model", "condition")),
+        judges=tuple(judge_ids(study.connection)),
+        rated=protocol.rating is not None,
+        confidence=any("confidence" in score.needs for score in scores),
+        search=bool(options),
+        item=item or bool(facts),
+        item_field=field,
+        abstain=str(options[0].get("abstain_choice", "5")) if options else "",
+        fact=bool(facts),
+    )
+
+
+def load_corpus(study: Study, protocol: Protocol, columns: Columns) -> tuple[Records, tuple[str, ...]]:
+    """The corpus that the numbers speak of, and what a reader must know of it.
+
+    A census speaks of its own responses, a draw of all. Where an import gave probabilities for its own responses only,
+    the rest of the corpus is known through its weights: each response stands for 1/pi of them.
+    """
+    sample = current_sample(study)
+    if sample is not None and sample.kind == "imported":
+        return _weighted_corpus(study, protocol, columns)
+    cells = corpus_cells(study, columns.names)
+    rows, counts = list(cells.rows), list(cells.counts)
+    notes: tuple[str, ...] = ()
+    if sample is not None and sample.kind == "census":
+        place = columns.names.index("stratum")
+        inside = [row[place] is not None for row in rows]
+        left = sum(n for n, keep in zip(counts, inside, strict=True) if not keep)
+        if left:
+            notes = (f"{left:,} responses without a human label are no part of the census and are left out",)
+        counts = [n for n, keep in zip(counts, inside, strict=True) if keep]
+        rows = [row for row, keep in zip(rows, inside, strict=True) if keep]
+    return _records(protocol, columns, rows, counts), notes
+
+
+def load_sample(
+    study: Study, protocol: Protocol, columns: Columns, labels: StudyLabels, reference: Reference
+) -> Sample:
+    """The drawn units with people's labels and ratings, their weights, and every other treatment of disagreement."""
+    withitem = Columns(*(getattr(columns, name) if name != "item" else True for name in columns.__slots__))
+    units = unit_rows(study, withitem.names)
+    records = _records(protocol, withitem, [unit.values for unit in units], [1] * len(units))
+    inclusion = np.array(labels.pi, np.float64)
+    weights = reference.weights.weights
+    return Sample(
+        records=records,
+        shares=reference.shares,
+        inclusion=inclusion,
+        weight=np.where(weights > 0, weights, 1 / inclusion),
+        status=reference.status,
+        ratings=_ratings(labels),
+        treatments=_treatments(labels) if labels.labels else {},
+        rating_treatments=_rating_treatments(labels),
+        unit=labels.sample_unit,
+    )
+
+
+# --- records ----------------------------------------------------------------------------------------
+
+
+def _weighted_corpus(study: Study, protocol: Protocol, columns: Columns) -> tuple[Records, tuple[str, ...]]:
+    units = unit_rows(study, columns.names)
+    counts = [max(1, round(1 / (unit.pi or 1.0))) for unit in units]
+    tally: Counter[tuple[Any, ...]] = Counter()
+    for unit, number in zip(units, counts, strict=True):
+        tally[unit.values] += number
+    note = f"the corpus is known through its weights only: {len(units):,} responses stand for {sum(counts):,}"
+    return _records(protocol, columns, list(tally), list(tally.values())), (note,)
+
+
+def _records(protocol: Protocol, columns: Columns, rows: Sequence[Sequence[Any]], counts: Sequence[int]) -> Records:
+    table = _by_name(columns.names, rows)
+    strata = {name: [_text(value) for value in table[name]] for name in columns.by}
+    options: dict[str, Any] = {}
+    if columns.confidence:
+        options["confidence"] = table["confidence"]
+        options["grid"] = table["confidence_grid"]
+        options["confidence_usable"] = table["confidence_usable"]
+    if columns.search:
+        options["correct"] = table["choice_is_key"]
+        options["abstained"] = [None if choice is None else choice == columns.abstain for choice in table["choice"]]
+        options["searched"] = table["searched"]
+    if columns.item:
+        options["item"] = table["item"]
+    if columns.item_field:
+        options["item_type"] = strata[columns.item_field]
+    if columns.fact:
+        options["fact"] = strata["fact"]
+    if columns.rated:
+        options["ratings"] = {name: table[f"score:{name}"] for name in columns.judges}
+    if protocol.impossible:
+        options["impossible"] = _impossible(protocol)
+    return Records.from_columns(
+        protocol.label_names,
+        table["model"],
+        judges={name: table[f"judge:{name}"] for name in columns.judges} if protocol.label_names else None,
+        count=counts,
+        condition=table["condition"],
+        stratum=[_stratum(value) for value in table["stratum"]],
+        by=strata,
+        technical=table["technical"],
+        **options,
+    )
+
+
+def _by_name(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
+    """Rows as columns by name. A name that is asked for twice is there once."""
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+    return {name: list(column) for name, column in zip(names, columns, strict=True)}
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _stratum(name: str | None) -> str:
+    """The design stratum without the model, which is a column of its own."""
+    if name is None:
+        return OUTSIDE
+    values = json.loads(name)
+    return canonical_json({key: value for key, value in values.items() if key != "model"}) if values else ""
+
+
+def _impossible(protocol: Protocol) -> dict[str, dict[str, list[str]]]:
+    found: dict[str, dict[str, list[str]]] = {}
+    for rule in protocol.impossible:
+        found.setdefault(rule.label, {}).setdefault(rule.field, []).extend(rule.values)
+    return found
+
+
+# --- people -----------------------------------------------------------------------------------------
+
+
+def _ratings(labels: StudyLabels) -> Any:
+    if not any(value is not None for row in labels.ratings for value in row):
+        return None
+    return np.array([[-1.0 if value is None else value for value in row] for row in labels.ratings], np.float64)
+
+
+def _rating_treatments(labels: StudyLabels) -> dict[str, Any]:
+    """Each coder's ratings alone, where several rated."""
+    whole = _ratings(labels)
+    if whole is None or len(labels.coders) < 2:
+        return {}
+    return {f"coder {coder.name}": whole[:, [column]] for column, coder in enumerate(labels.coders)}
+
+
+def _treatments(labels: StudyLabels) -> Mapping[str, Any]:
+    """Every way to make one label out of several, where there are several to make it from."""
+    technical = [fate == "technical" for fate in labels.fate]
+    if len(labels.coders) < 2 or all(technical):
+        return {}
+    rows = [[None] * len(row) if gone else row for row, gone in zip(labels.fresh, technical, strict=True)]
+    final = labels.final and [None if gone else value for value, gone in zip(labels.final, technical, strict=True)]
+    found = reference_treatments(
+        rows,
+        labels.labels,
+        coders=[coder.name for coder in labels.coders],
+        adjudicated=final,
+        tiebreak=labels.tiebreaks if labels.tiebreakers else None,
+    )
+    return {name: reference.shares for name, reference in found.items() if name != "reference"}
