@@ -11,7 +11,7 @@ from agreement.errors import AgreementError
 from agreement.impact.case import Case, build_cases
 from agreement.impact.decompose import decompose
 from agreement.impact.estimate import Estimate, undefined
-from agreement.impact.fairness import fairness
+from agreement.impact.fairness import Fairness, fairness
 from agreement.impact.levels import level_impacts
 from agreement.impact.named import named_estimates
 from agreement.impact.oncorpus import CorpusPart, CorpusResult, corpus_parts, judge_parts
@@ -22,18 +22,17 @@ from agreement.impact.records import Records, Sample
 from agreement.impact.reliability import reliability
 from agreement.impact.resample import Questions, resample_questions
 from agreement.impact.result import ImpactResult, JudgeImpact, ModelImpact, PartImpact
-from agreement.impact.sentences import model_sentence
+from agreement.impact.sentences import NO_SAMPLE, model_sentence
 from agreement.impact.settle import LabelsNeeded, Standing, labels_needed
 from agreement.impact.smallsample import steadied
 from agreement.impact.streams import stream
 from agreement.impact.threads import one_thread
-from agreement.impact.thresholds import sweep_thresholds
+from agreement.impact.thresholds import ThresholdSweep, sweep_thresholds
 from agreement.impact.treatments import dropped_unresolved, skip_bounds, treatment_rows
 from agreement.scores.base import Score
 from agreement.scores.nas import Reasoned
 from agreement.scores.verdicts import Verdicts
 
-NO_SAMPLE = "no human labels"
 TARGETS = ("corpus", "population")
 
 
@@ -44,9 +43,9 @@ class Options:
     target: "corpus", the records at hand, or "population", the questions they stand for (needs `item`). strata: the
     variable within which questions are resampled for the population. by: stratum variables to break scores down by.
     draws: of the posterior and the resamples, 1,000 at least and 4,000 for a ranking. by_draws: for the breakdowns.
-    rank: parts to rank models on (None: every score's headline). methods: further estimators by name, "ppi++",
-    "difference", "pseudo-outcomes". margin: of the equivalence test for pooling. fair: whether to test fairness, over
-    models and over `fair_by` (None: `by`).
+    rank: parts to rank models on (None: the headline of every score that ranks models). methods: further estimators by
+    name, "ppi++", "difference", "pseudo-outcomes". margin: of the equivalence test for pooling. fair: whether to test
+    fairness, over models and over `fair_by` (None: `by`).
     """
 
     target: str = "corpus"
@@ -144,7 +143,7 @@ def _one_judge(
         name: {model: _corpus(case, sample, options, questions) for model, case in found.items()}
         for name, found in cases.items()
     }
-    ranked = options.rank if options.rank is not None else tuple(dict.fromkeys(score.headline for score in scores))
+    ranked = options.rank if options.rank is not None else tuple(score.headline for score in scores if score.ranked)
     rankings = {} if sample is None else _rankings(scores, results, ranked, options)
     models = {
         model: _model(model, corpus, sample, scores, judge, cases, results, rankings, options, questions)
@@ -153,19 +152,8 @@ def _one_judge(
     notes = dict.fromkeys(note for found in results.values() for result in found.values() for note in result.notes)
     if sample is None:
         return JudgeImpact(judge, models, {}, {}, None, {}, (), (), tuple(notes))
-    fair = None
-    if options.fair:
-        verdicts = build_cases(Verdicts(scores[0], corpus.labels), judge, corpus, sample)
-        by = options.by if options.fair_by is None else options.fair_by
-        draws, seed = options.by_draws, options.seed
-        fair = fairness(
-            verdicts, corpus, sample, by, draws=draws, seed=seed, level=options.level, permutations=options.permutations
-        )
-    sweeps = {
-        score.name: sweep_thresholds(score, judge, corpus, sample, seed=options.seed, level=options.level)
-        for score in scores
-        if isinstance(score, Reasoned) and not score.judge_free and not score.coded and judge in corpus.ratings
-    }
+    fair = _fairness(corpus, sample, scores[0], judge, options) if options.fair else None
+    sweeps = _sweeps(corpus, sample, scores, judge, options)
     pooling = tuple(test for test in (_pooling(scores, cases, part, options) for part in ranked) if test is not None)
     return JudgeImpact(
         judge,
@@ -178,6 +166,34 @@ def _one_judge(
         pooling,
         tuple(notes),
     )
+
+
+def _fairness(corpus: Records, sample: Sample, score: Score, judge: str, options: Options) -> Fairness:
+    """Fairness of the verdicts behind the first score."""
+    cases = build_cases(Verdicts(score, corpus.labels), judge, corpus, sample)
+    return fairness(
+        cases,
+        corpus,
+        sample,
+        options.by if options.fair_by is None else options.fair_by,
+        draws=options.by_draws,
+        seed=options.seed,
+        level=options.level,
+        permutations=options.permutations,
+    )
+
+
+def _sweeps(
+    corpus: Records, sample: Sample, scores: Sequence[Score], judge: str, options: Options
+) -> dict[str, ThresholdSweep]:
+    """A threshold sweep for every rated score, where the judge rates."""
+    if judge not in corpus.ratings:
+        return {}
+    rated = [s for s in scores if isinstance(s, Reasoned) and not s.judge_free and not s.coded]
+    return {
+        score.name: sweep_thresholds(score, judge, corpus, sample, seed=options.seed, level=options.level)
+        for score in rated
+    }
 
 
 def _corpus(case: Case, sample: Sample | None, options: Options, questions: Questions | None) -> CorpusResult:
@@ -232,8 +248,6 @@ def _model(
     sentence = model_sentence(
         scores[0].headline, headline.judge, headline.human, headline.delta, model, rankings.get(scores[0].headline)
     )
-    if sample is None:
-        sentence = ""
     return ModelImpact(
         model,
         parts,

@@ -13,6 +13,7 @@ from agreement.impact.onsample import sample_parts
 from agreement.impact.records import Records, Sample
 from agreement.impact.resample import Questions
 from agreement.impact.result import LevelImpact, PartImpact
+from agreement.impact.sentences import NO_SAMPLE
 from agreement.impact.smallsample import steadied
 from agreement.impact.streams import stream
 
@@ -71,7 +72,7 @@ def _level(
 
 
 def _judge_alone(case: Case, level: float, questions: Questions | None) -> dict[str, PartImpact]:
-    nothing = undefined("no human labels")
+    nothing = undefined(NO_SAMPLE)
     found = judge_parts(case, level=level, questions=questions)
     return {part: PartImpact(part, e, nothing, nothing) for part, (e, _) in found.items()}
 

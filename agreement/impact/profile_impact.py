@@ -144,15 +144,11 @@ def imputed_profiles(
         raise AgreementError(SINGLE_RESPONSES)
     verdicts = np.full(whole.shape, UNGRADABLE, np.int64)
     verdicts[order] = question_outcomes(grade(people.counts, setting.treatment), setting.threshold)
-    drawn, fixed = {}, {}
+    fixed, drawn = {}, {}
     for m, model in enumerate(corpus.model.names):
         mine = judged.model == m
-        own = question_outcomes(grade(judged.counts[mine], setting.treatment), setting.threshold)
-        fixed[model] = score.values(_profile_counts(own[None], setting) @ _feature_rows())[0]
-        data = _question_input(judged.counts[mine], whole[mine], verdicts[mine], setting)
-        labels = complete_labels(data, draws=draws, rng=stream(seed, "profiles", model))
-        completed = labels.reshape(draws, int(mine.sum()), len(GRADES)) - 1
-        drawn[model] = score.values(_profile_counts(completed, setting) @ _feature_rows())
+        rng = stream(seed, "profiles", model)
+        fixed[model], drawn[model] = _one_model(judged.counts[mine], whole[mine], verdicts[mine], setting, draws, rng)
     human = {
         model: {
             part: from_draws(float(np.nanmean(v[:, i])), v[:, i], level=level, method=METHOD, why=score.why(part))
@@ -161,19 +157,46 @@ def imputed_profiles(
         for model, v in drawn.items()
     }
     judge_values = {m: dict(zip(score.parts, v.tolist(), strict=True)) for m, v in fixed.items()}
-    ranking = rank_models(
-        "knows",
-        {m: v["knows"] for m, v in judge_values.items()},
-        {m: np.nan if h["knows"].value is None else h["knows"].value for m, h in human.items()},
-        {m: v[:, score.parts.index("knows")] for m, v in drawn.items()},
-        level=level,
-    )
+    ranking = _rank_knows(judge_values, human, {m: v[:, score.parts.index("knows")] for m, v in drawn.items()}, level)
     note = (
         f"{int(whole.sum())} of {int((asked > 0).sum())} questions have all their responses labelled; the others are "
         "imputed as if people's verdicts on a fact's questions hang together only through the judge's grades: label "
         "whole facts to do without that"
     )
     return ImputedProfiles(judge_values, human, ranking, int((asked > 0).sum()), int(whole.sum()), note)
+
+
+def _one_model(
+    counts: FloatArray,
+    whole: BoolArray,
+    verdicts: IntArray,
+    setting: ProfileSetting,
+    draws: int,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, FloatArray]:
+    """(P,) parts under the judge and (D, P) under completed human verdicts, for the facts (F, 10, 4) of one model."""
+    score = Profiles("paper")
+    own = question_outcomes(grade(counts, setting.treatment), setting.threshold)
+    fixed = score.values(_profile_counts(own[None], setting) @ _feature_rows())[0]
+    labels = complete_labels(_question_input(counts, whole, verdicts, setting), draws=draws, rng=rng)
+    completed = labels.reshape(draws, len(counts), len(GRADES)) - 1
+    return fixed, score.values(_profile_counts(completed, setting) @ _feature_rows())
+
+
+def _rank_knows(
+    judge: dict[str, dict[str, float]],
+    human: dict[str, dict[str, Estimate]],
+    draws: dict[str, FloatArray],
+    level: float,
+) -> Ranking:
+    values = {m: parts["knows"].value for m, parts in human.items()}
+    return rank_models(
+        "knows",
+        {m: parts["knows"] for m, parts in judge.items()},
+        {m: np.nan if value is None else value for m, value in values.items()},
+        draws,
+        level=level,
+    )
 
 
 def _people(sample: Sample, setting: ProfileSetting) -> FloatArray:

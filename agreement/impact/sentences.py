@@ -6,6 +6,7 @@ from agreement.impact.estimate import Estimate
 from agreement.impact.ranking import Ranking
 
 LIKELY = 0.5
+NO_SAMPLE = "no human labels"
 
 
 def number(value: float, signed: bool = False) -> str:
@@ -24,6 +25,8 @@ def model_sentence(
     """What happened to one part of one model on the whole corpus."""
     if judge.value is None:
         return f"{part} is undefined under the judge: {judge.reason}."
+    if human.value is None and human.reason == NO_SAMPLE:
+        return f"{part} is {number(judge.value)} under the judge; there are no human labels."
     if human.value is None:
         return (
             f"{part} is {number(judge.value)} under the judge; under people's labels it is undefined: {human.reason}."

@@ -84,6 +84,11 @@ class Score(Protocol):
         ...
 
     @property
+    def ranked(self) -> bool:
+        """Whether models are ranked on the headline unless the caller says otherwise."""
+        ...
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """Columns of `Records` that must be given beside model and count."""
         ...
@@ -149,6 +154,7 @@ class LabelScore:
     parts: tuple[str, ...]
     bounds: tuple[float, float] = (0.0, 1.0)
     needs: tuple[str, ...] = ("judges",)
+    ranked: bool = True
 
     @property
     def headline(self) -> str:

@@ -29,7 +29,6 @@ class Rate(LabelScore):
     name: str
     hits: tuple[str, ...]
     among: tuple[str, ...] | None = None
-    higher_is_better: bool = True
 
     @property
     def parts(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -105,6 +104,7 @@ class Shares(LabelScore):
 
     labels: tuple[str, ...]
     name: str = "shares"
+    ranked: bool = False
 
     @property
     def parts(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -66,6 +66,7 @@ class SixOutcomes(ParsedScore):
     """Searched or not, by correct, abstained or wrong: shares of the valid records that add to 1."""
 
     item_type: str | None = "OK"
+    ranked: bool = False
     name: str = "six outcomes"
     parts: tuple[str, ...] = OUTCOMES
 
@@ -99,6 +100,7 @@ class Accuracy(ParsedScore):
 class SearchRate(ParsedScore):
     """Share of valid records of which the model searched: acting on OK items, waste on IK items."""
 
+    ranked: bool = False
     name: str = "search rate"
 
     @property
@@ -122,6 +124,7 @@ class NoticingActing(LabelScore):
     coded: bool = True
     item_type: str | None = "OK"
     condition: str | None = None
+    ranked: bool = False
     name: str = "noticing and acting"
     parts: tuple[str, ...] = ("noticing", "acting")
     needs: tuple[str, ...] = ("searched",)

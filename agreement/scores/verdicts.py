@@ -40,6 +40,10 @@ class Verdicts:
         return self.parts[0]
 
     @property
+    def ranked(self) -> bool:
+        return False
+
+    @property
     def needs(self) -> tuple[str, ...]:
         return self.score.needs
 

@@ -39,6 +39,10 @@ class Within:
         return self.named.get(self.score.headline, self.parts[0])
 
     @property
+    def ranked(self) -> bool:
+        return self.score.ranked
+
+    @property
     def needs(self) -> tuple[str, ...]:
         return (*self.score.needs, f"by:{self.variable}")
 
