@@ -30,8 +30,10 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 FlagArray = npt.NDArray[np.int8]
 
+NOT_GIVEN = "(not given)"
 SKIPPED, TECHNICAL, UNFINISHED, UNLABELLED = "skipped", "technical", "unfinished", "unlabelled"
-WITHOUT_LABEL = (SKIPPED, TECHNICAL, UNFINISHED, UNLABELLED)
+WITHOUT_LABEL = (NOT_GIVEN = "(not given)"
+SKIPPED, TECHNICAL, UNFINISHED, UNLABELLED)
 STATUSES = ("labelled", "adjudicated", "agreed", "single coder", "majority", "consensus", "unresolved", *WITHOUT_LABEL)
 
 
@@ -107,20 +109,21 @@ class Records:
     ) -> Records:
         """Build the table from plain columns (lists of R strings, numbers or None), as SQL returns them.
 
+        None as a model or condition is the name "", in a by-variable the level "(not given)": no row is lost.
         judges: the *mapped* label of each judge; text outside `labels` counts as "not a label", None as missing.
         impossible: {label: {by-variable: values in which the label cannot occur}}, instead of `possible`.
         Raises AgreementError when lengths differ or a value is outside its range.
         """
         rows = len(model)
         known = tuple(labels)
-        strata = {name: Factor.of(column) for name, column in (by or {}).items()}
+        strata = {name: Factor.of(_named(column, NOT_GIVEN)) for name, column in (by or {}).items()}
         grids = [grid] * rows if isinstance(grid, int) else [g or 100 for g in grid]
         mask = None if possible is None else np.asarray(possible, np.bool_)
         return cls(
             labels=known,
             count=np.ones(rows, np.int64) if count is None else np.asarray(count, np.int64),
-            model=Factor.of(model),
-            condition=Factor.of(condition) if condition is not None else Factor.single(rows),
+            model=Factor.of(_named(model, "")),
+            condition=Factor.of(_named(condition, "")) if condition is not None else Factor.single(rows),
             stratum=Factor.of(stratum) if stratum is not None else Factor.single(rows),
             by=strata,
             judges={name: label_codes(known, column) for name, column in (judges or {}).items()},
@@ -257,6 +260,10 @@ def impossible_mask(
                 raise AgreementError(f"impossible label {label!r} in {variable!r}: one of the two is not declared")
             mask[strata[variable].is_in(values), labels.index(label)] = False
     return mask
+
+
+def _named(column: Sequence[str | None], missing: str) -> list[str]:
+    return [missing if value is None else value for value in column]
 
 
 def _check(records: Records) -> None:

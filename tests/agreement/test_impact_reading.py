@@ -301,3 +301,12 @@ def test_labels_of_the_engine_are_those_of_the_protocol() -> None:
     with pytest.raises(AgreementError, match="EHQ needs the label ABSTAIN; declared are DECLINES"):
         judge_scores(renamed, [Ehq()])
     assert LABELS[0] == "ABSTAIN"
+
+
+def test_rows_without_a_model_or_a_category_are_not_lost() -> None:
+    records = Records.from_columns(
+        ("YES", "NO"), [None] * 3, judges={"j": ["YES", "YES", "NO"]}, by={"kind": ["a", None, None]}
+    )
+    model = judge_scores(records, [YES], options=Options(by=("kind",))).main.models[""]
+    assert model.n == 3
+    assert {name: level.n for name, level in model.by["kind"].items()} == {"(not given)": 2, "a": 1}
