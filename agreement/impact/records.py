@@ -32,8 +32,7 @@ FlagArray = npt.NDArray[np.int8]
 
 NOT_GIVEN = "(not given)"
 SKIPPED, TECHNICAL, UNFINISHED, UNLABELLED = "skipped", "technical", "unfinished", "unlabelled"
-WITHOUT_LABEL = (NOT_GIVEN = "(not given)"
-SKIPPED, TECHNICAL, UNFINISHED, UNLABELLED)
+WITHOUT_LABEL = (SKIPPED, TECHNICAL, UNFINISHED, UNLABELLED)
 STATUSES = ("labelled", "adjudicated", "agreed", "single coder", "majority", "consensus", "unresolved", *WITHOUT_LABEL)
 
 
