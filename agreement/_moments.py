@@ -75,8 +75,9 @@ class IntraclassCorrelation(_CompleteNumbers):
 class Concordance(_CompleteNumbers):
     """Lin (1989) for two coders, Barnhart, Haber and Song (2002) for more. Features: 1, ratings, their products."""
 
-    def __init__(self, coders: int, centre: float) -> None:
+    def __init__(self, coders: int, centre: float, *, unbiased: bool = False) -> None:
         super().__init__(coders, centre)
+        self.unbiased = unbiased
         self.left, self.right = np.triu_indices(coders)
         self.width = 1 + coders + len(self.left)
 
@@ -88,6 +89,8 @@ class Concordance(_CompleteNumbers):
         n = totals[..., :1]
         means = ratio(totals[..., 1 : 1 + self.k], n)
         covariance = ratio(totals[..., 1 + self.k :], n) - means[..., self.left] * means[..., self.right]
+        if self.unbiased:
+            covariance = covariance * ratio(n, n - 1)
         apart = self.left != self.right
         shift = ((means[..., self.left] - means[..., self.right]) ** 2)[..., apart].sum(axis=-1)
         below = (self.k - 1) * covariance[..., ~apart].sum(axis=-1) + shift

@@ -55,13 +55,18 @@ class CodedStatistic(Statistic):
 
 
 class PercentAgreement(CodedStatistic):
-    """Mean over units of the share of agreeing pairs (Gwet 2014, ch. 3). Features: 1, disagreement."""
+    """Share of agreeing pairs of ratings, units alike (Gwet 2014, ch. 3) or `pairs`. Features: 1, disagreement."""
 
     width = 2
 
+    def __init__(self, v: FloatArray, *, pairs: bool = False) -> None:
+        super().__init__(v)
+        self.pairs = pairs
+
     def features(self, rows: AnyArray) -> FloatArray:
-        _, _, paired, share = _shares(rows, self.v)
-        return np.column_stack([paired.astype(np.float64), share])
+        _, m, paired, share = _shares(rows, self.v)
+        weight = np.where(paired, m * (m - 1) if self.pairs else 1.0, 0.0)
+        return np.column_stack([weight, weight * share])
 
     def evaluate(self, totals: AnyArray) -> AnyArray:
         return np.asarray(1 - ratio(totals[..., 1], totals[..., 0]))

@@ -22,6 +22,7 @@ from agreement.ratings import Ratings
 from agreement.result import Coefficient
 
 IccForm = Literal["A,1", "C,1", "A,k", "C,k"]
+LinDivisor = Literal["n", "n - 1"]
 _FORMS = ("A,1", "C,1", "A,k", "C,k")
 
 
@@ -93,18 +94,23 @@ def _f_bounds(
     return (low, high) if form[2] == "1" else (k * low / (1 + (k - 1) * low), k * high / (1 + (k - 1) * high))
 
 
-def lin_concordance(ratings: RatingsLike | Ratings, **options: Unpack[Options]) -> Coefficient:
-    """Lin's (1989) concordance correlation, moments divided by n; for more than two coders Barnhart, Haber and
-    Song's (2002).
+def lin_concordance(
+    ratings: RatingsLike | Ratings, *, divisor: LinDivisor = "n", **options: Unpack[Options]
+) -> Coefficient:
+    """Lin's (1989) concordance correlation; for more than two coders Barnhart, Haber and Song's (2002).
 
+    divisor: variances and covariances over "n", as Lin prints them, or over "n - 1".
     Over the units that every coder rated with a number. Standard error linearised, interval on Fisher's z scale.
     """
+    if divisor not in ("n", "n - 1"):
+        raise AgreementError(f"divisor={divisor!r} is unknown.", "Use 'n' or 'n - 1'.")
     units, plan = split_options(options)
     numbers = read_numbers(ratings, units)
     k = numbers.values.shape[1]
     source = "Lin 1989" if k <= 2 else "Barnhart, Haber and Song 2002"
-    shape = Form("Lin's concordance", f"{source}, moments over n, units rated by all {k} coders")
-    result = _estimate(Concordance(max(k, 2), numbers.centre), numbers, shape, plan, coders=k)
+    shape = Form("Lin's concordance", f"{source}, moments over {divisor}, units rated by all {k} coders")
+    statistic = Concordance(max(k, 2), numbers.centre, unbiased=divisor != "n")
+    result = _estimate(statistic, numbers, shape, plan, coders=k)
     if plan.method not in ("auto", "analytic") or result.value is None or not result.se or abs(result.value) >= 1:
         return result
     z, half = math.atanh(result.value), normal_quantile((1 + plan.confidence) / 2) * result.se / (1 - result.value**2)

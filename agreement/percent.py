@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from typing import Unpack
+from typing import Literal, Unpack
 
 from agreement._estimate import FEW, Form, estimate
 from agreement._nominal import PercentAgreement
@@ -13,8 +13,11 @@ from agreement._read import RatingsLike
 from agreement._specific import SpecificAgreement
 from agreement._types import FloatArray
 from agreement._weights import Distance, WeightsLike, disagreement
+from agreement.errors import AgreementError
 from agreement.ratings import Ratings, read_ratings
 from agreement.result import Coefficient
+
+PercentConvention = Literal["units", "pairs"]
 
 
 def percent_agreement(
@@ -23,18 +26,23 @@ def percent_agreement(
     labels: Sequence[Hashable] | None = None,
     weights: WeightsLike = "nominal",
     distance: Distance | None = None,
+    convention: PercentConvention = "units",
     **options: Unpack[Options],
 ) -> Coefficient:
-    """Mean over units of the share of coder pairs that agree (Gwet 2014, ch. 3), in [0, 1]; weighted agreement with
-    `weights`.
+    """Share of coder pairs that agree, in [0, 1]; weighted agreement with `weights`.
 
-    ratings: units x coders, any number of coders, missing ratings allowed. Undefined where no unit has two ratings.
+    ratings: units x coders, any number of coders, missing ratings allowed. convention: "units", the mean over units
+    of each unit's share (Gwet 2014, ch. 3); or "pairs", every pair of ratings alike, so that a unit with more
+    ratings counts more. Undefined where no unit has two ratings.
     """
     units, plan = split_options(options)
     table = read_ratings(ratings, labels=labels, **units)
     v, name = disagreement(weights, table.labels, ordered=table.ordered, distance=distance, default="positions")
-    form = share_form("percent agreement", f"mean over units with two or more ratings; {name}", table, v)
-    return estimate(PercentAgreement(v), table, form, plan)
+    if convention not in ("units", "pairs"):
+        raise AgreementError(f"convention={convention!r} is unknown.", "Use 'units' or 'pairs'.")
+    text = "mean over units with two or more ratings" if convention == "units" else "pairs of ratings pooled over units"
+    form = share_form("percent agreement", f"{text}; {name}", table, v)
+    return estimate(PercentAgreement(v, pairs=convention == "pairs"), table, form, plan)
 
 
 def share_form(name: str, convention: str, table: Ratings, v: FloatArray) -> Form:

@@ -216,3 +216,10 @@ def test_numeric_coefficients_by_pair_and_stratum():
     )
     with pytest.raises(ag.AgreementError, match="need two coders, the ratings have 3"):
         ag.bland_altman(ANXIETY)
+
+
+def test_lin_with_unbiased_moments():
+    """x = 1 2 3 4, y = 2 2 4 4 over n - 1: s_x^2 5/3, s_y^2 4/3, s_xy 4/3: (8/3) / (3 + 1/4)."""
+    got = ag.lin_concordance([[1, 2], [2, 2], [3, 4], [4, 4]], divisor="n - 1")
+    assert got.value == pytest.approx((8 / 3) / 3.25)
+    assert "moments over n - 1" in got.convention

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import permutations
 
 import pytest
 from hypothesis import given, settings
@@ -123,3 +124,11 @@ def test_a_weight_of_three_is_the_unit_three_times(ratings, weights):
     same(ag.light_kappa(ratings, unit_weights=weights), oracle.light(thrice))
     for convention, exact in (("pooled", oracle.fleiss_pooled), ("pair-pooled", oracle.fleiss_pairs)):
         same(ag.fleiss_kappa(ratings, unit_weights=weights, convention=convention), exact(thrice))
+
+
+@given(ratings=units())
+@settings(max_examples=40, deadline=None)
+def test_percent_agreement_over_pairs_of_ratings(ratings):
+    pairs = [pair for unit in ratings for pair in permutations(oracle.given(unit), 2)]
+    want = Fraction(sum(x == y for x, y in pairs), len(pairs)) if pairs else None
+    same(ag.percent_agreement(ratings, convention="pairs"), want)
