@@ -24,7 +24,6 @@ class Face(Interface):
     """What the controller needs of the screen. Every call returns at once."""
 
     def show(self, view: View) -> None: ...
-    def annotated(self, view: View) -> None: ...
     def refresh_mode(self) -> None: ...
     def notice(self, text: str, *, loud: bool = False) -> None: ...
     def hush(self) -> None: ...
@@ -123,10 +122,7 @@ class Controller:
             case fx.SaveNote(text):
                 self._save(advance=False, kind="note", note=text)
             case fx.Flag(name):
-                flagged = (
-                    self.view is not None and self.view.annotation is not None and name in self.view.annotation.flags
-                )
-                self._save(advance=False, kind="flag", flag=name, on=not flagged)
+                self._flag(name)
             case fx.Draft(text):
                 self._draft(text)
             case fx.Unseen(lines):
@@ -184,6 +180,13 @@ class Controller:
         under = self.state.under if self.state.mode is Mode.SAVING else self.state
         self.keyboard.state = State(Mode.SAVING, under=under)
         self._submit(request)
+
+    def _flag(self, name: str) -> None:
+        """Set the flag or take it off. A technical failure has no label: it completes the item."""
+        annotation = None if self.view is None else self.view.annotation
+        on = annotation is None or name not in annotation.flags
+        advance = on and name == "technical" and (annotation is None or not annotation.done)
+        self._save(advance=advance, kind="flag", flag=name, on=on)
 
     def _draft(self, text: str) -> None:
         if self.view is not None and self.item is not None:
@@ -273,7 +276,6 @@ class Controller:
         self._count(report.saved, report.act)
         if report.view is not None:
             self.view = report.view
-            self.face.annotated(report.view)
         if report.saved is not None and report.saved.kind == "highlight":
             self.highlighted = True
             self.face.highlight(True)

@@ -237,9 +237,12 @@ class PlainDesk:
         if self.view.item is None:
             return self._nothing_here()
         name = rest.casefold() or "discuss"
-        have = self.view.annotation.flags if self.view.annotation is not None else ()
-        on = name not in have
-        return self._stay(Act("flag", self._here, flag=name, on=on), f"flag {name} {'set' if on else 'taken off'}")
+        annotation = self.view.annotation
+        on = annotation is None or name not in annotation.flags
+        done = self._stay(Act("flag", self._here, flag=name, on=on), f"flag {name} {'set' if on else 'taken off'}")
+        if on and name == "technical" and (annotation is None or not annotation.done):
+            self._meet(ask.view(self.session, self.session.next(self._here)))
+        return done
 
     def _skip(self, rest: str) -> bool:
         if self.view.item is None:

@@ -49,4 +49,7 @@ class Talk:
         if not typed:
             self.say("")
             raise Gone
-        return typed.rstrip("\r\n")
+        answer = typed.rstrip("\r\n")
+        if not self._lines.isatty():
+            self.say(answer)  # a transcript holds the answers too
+        return answer

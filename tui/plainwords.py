@@ -136,7 +136,7 @@ def change_lines(change: PendingChange) -> Iterator[str]:
 
 def found_lines(parts: list[Part], words: str, found: list[tuple[str, int]]) -> Iterator[str]:
     """Each place with some words around it: at most ten of them."""
-    yield f"found: {len(found):,} times"
+    yield f"found: {len(found):,} time{'' if len(found) == 1 else 's'}"
     documents: dict[str, Document] = {part.title.lower(): part.document for part in parts}
     for title, start in found[:10]:
         text = documents[title].text

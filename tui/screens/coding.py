@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -10,71 +11,64 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 from textual.timer import Timer
+from textual.widget import Widget
 
 from tui import bars, lists, sheets
 from tui.codebook import RATING, codebook
 from tui.controller import Controller
-from tui.differences import differences
-from tui.document import Document, Span, places
+from tui.document import Document
+from tui.itemview import ItemView
 from tui.keymachine import Press
-from tui.layout import Need, share
 from tui.modes import Mode
-from tui.parts import Part, parts
+from tui.pane import WIDEST, Pane
 from tui.pieces import Row, piece
 from tui.requests import View
 from tui.widgets.rows import Rows
-from tui.widgets.textpanel import TextPanel
+from tui.widgets.stack import Stack
 
 if TYPE_CHECKING:
     from tui.app import CodingApp
 
-PARTS = ("question", "context", "response", "second", "gold", "rationale")
 WIDE = 100
 """Cells from which on the codebook stands beside the item."""
-GUTTER = 13
-LOW = 28
-"""Lines below which nothing is spent on space."""
-MOST_LINES = 400
+SLOW = 0.1
+"""Seconds after which a save that is still under way is shown as such."""
 
 
 class CodingScreen(Screen[None], inherit_bindings=False):
-    """Status line, item, codebook, decision bar, footer; a sheet or a list opens over or under the item."""
+    """Status line, item, codebook, decision bar, footer; a sheet instead of the item, or a list under it."""
 
     AUTO_FOCUS: ClassVar[str | None] = ""
     ALLOW_SELECT: ClassVar[bool] = False
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 (declared so by Screen)
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (LOW, "-tall")]  # noqa: RUF012
 
     app: CodingApp
 
     def __init__(self, coder: str) -> None:
         super().__init__()
         self.coder = coder
+        self.item = ItemView()
         self._telling = bars.Telling()
-        self._parts: dict[str, Part] = {}
-        self._used = "response"
-        self._found: list[tuple[str, int, int]] = []
-        self._place = -1
+        self._book = Pane()
+        self._page = Pane()
+        self._book_shows: object = None
+        self._page_shows: object = None
         self._wait: Timer | None = None
-        self._book: tuple[str | None, str] | None = None
-        self._sheet: object = None
 
     def compose(self) -> ComposeResult:
         yield Rows(id="status")
         with Container(id="desk"):
-            with Container(id="item"):
-                for name in PARTS:
-                    yield TextPanel(gutter=GUTTER, bar=name in ("response", "second"), id=name)
-            yield TextPanel(id="codebook")
-        yield TextPanel(id="sheet")
+            yield Stack(id="item")
+            yield Stack(id="codebook", left=2)
+        yield Stack(id="sheet", left=3)
         yield Rows(id="list")
         yield Rows(id="rule")
         yield Rows(id="decision")
         yield Rows(id="footer")
 
     def on_mount(self) -> None:
-        for name in PARTS:
-            self._panel(name).display = False
+        self._stack("codebook").show([self._book])
+        self._stack("sheet").show([self._page])
+        self._fit(self.app.size.width)
         self.app.screen_ready()
 
     # --- keys and mouse -------------------------------------------------------------------------
@@ -88,69 +82,47 @@ class CodingScreen(Screen[None], inherit_bindings=False):
         event.stop()
         self._controller.keyboard.feed_paste(event.text)
 
-    def on_text_panel_used(self, message: TextPanel.Used) -> None:
-        if message.panel.id in self._parts:
-            self._use(message.panel.id)
+    def on_stack_used(self, message: Stack.Used) -> None:
+        self.item.use_pane(message.pane)
+        self._stack("item").fit_panes()
 
     def on_rows_clicked(self, message: Rows.Clicked) -> None:
-        at = message.time
         if message.sends:
-            self._controller.press(Press(message.sends, message.sends if len(message.sends) == 1 else None), at)
+            typed = message.sends if len(message.sends) == 1 else None
+            self._controller.press(Press(message.sends, typed), message.time)
         elif message.rows.id == "list":
-            self._pick(message.row, at)
+            self._pick(message.row, message.time)
 
     def _pick(self, row: int, at: float) -> None:
         """A click on a row chooses it, as the arrow keys and Enter would."""
         controller, state = self._controller, self._controller.state
-        size = self._list.size.height
-        target = lists.first_row(state, self._list_length(), size) + row
+        target = lists.first_row(state, self._list_length(), self._list_height()) + row
         step = "down" if target > state.row else "up"
         for _ in range(abs(target - state.row)):
             controller.press(Press(step), at)
         controller.press(Press("enter"), at)
 
     def on_resize(self, event: events.Resize) -> None:
-        self.call_after_refresh(self._arrange)
+        self._fit(event.size.width)
+        self.refresh_mode()
 
     # --- what the controller asks for -----------------------------------------------------------
 
     def show(self, view: View) -> None:
         """Show another item, from its top."""
         self._telling = bars.Telling()
-        self._found, self._place = [], -1
-        self._parts = {} if view.item is None else {part.name: part for part in parts(view.item)}
-        for name in PARTS:
-            panel = self._panel(name)
-            panel.display = name in self._parts
-            if name in self._parts:
-                panel.title = self._parts[name].title
-                panel.show(self._parts[name].document)
-        self._use("response")
+        self.item.show(view.item)
+        self._stack("item").show(list(self.item.panes.values()), self.item.judged)
         if view.item is not None:
             assignment = view.item.assignment
             self.call_after_refresh(lambda: self._controller.painted(assignment, self.app.clock()))
 
-    def annotated(self, view: View) -> None:
-        """The same item, with something else standing on it."""
-
     def refresh_mode(self) -> None:
-        """Draw what depends on the mode."""
-        controller = self._controller
-        state, desk, view = controller.state, controller.desk, controller.view
-        wide = self.size.width
-        self._rows("status").set_rows([bars.status(desk.protocol.name, self.coder, view, state, wide)])
-        self._rows("footer").set_rows([bars.footer(desk, state, wide)])
-        self._rows("rule").set_rows([Row((piece("─" * wide, "empty"),))])
-        rows = bars.decision(desk, state, view, self._told(), wide)
-        self._rows("decision").set_rows(rows)
-        self._show_book()
-        self._show_sheet()
-        self._show_list()
-        if self._heights != (heights := (len(rows), state.mode in lists.LISTS, self._list_length())):
-            self._heights = heights
-            self._arrange()
-
-    _heights: tuple[int, bool, int] = (0, False, 0)
+        """Draw what depends on the mode. A save is shown as under way only if it takes a while."""
+        if self._controller.state.mode is Mode.SAVING:
+            self.set_timer(SLOW, self._draw_mode)
+        else:
+            self._draw_mode()
 
     def notice(self, text: str, *, loud: bool = False) -> None:
         self._telling = bars.Telling(text, loud)
@@ -161,45 +133,34 @@ class CodingScreen(Screen[None], inherit_bindings=False):
         self._telling = bars.Telling()
 
     def scroll(self, action: str) -> None:
-        """Carry out one of the reading actions on the panel in use, or on the sheet."""
+        """Carry out one of the reading actions on the pane in use, or on the sheet."""
         if action in ("panel", "panel_back"):
-            self._turn(1 if action == "panel" else -1)
+            self.item.turn(1 if action == "panel" else -1)
+            self._stack("item").fit_panes()
             return
-        panel = self._sheet_panel if self._controller.state.mode in sheets.SHEETS else self._panel(self._used)
-        page = max(panel.size.height - 2, 1)
-        by = {"down": 1, "up": -1, "page_down": page, "page_up": -page, "top": -(10**9), "end": 10**9}[action]
-        if by > 0:
-            panel.ensure(None if action == "end" else round(panel.scroll_y) + by + panel.size.height)
-        panel.go_to(max(round(panel.scroll_y) + by, 0))
+        on_sheet = self._controller.state.mode in sheets.SHEETS
+        pane = self._page if on_sheet else self.item.pane
+        if pane is not None:
+            stack = self._stack("sheet" if on_sheet else "item")
+            stack.scroll_pane(pane, _target(pane, action))
 
     def find(self, text: str, turn: int) -> None:
-        """Mark every place of ``text`` in the item; go to the next or previous one."""
-        if not turn:
-            self._found = [
-                (name, *place) for name, part in self._parts.items() for place in places(part.document, text)
-            ]
-            self._place = 0 if self._found else -1
-        elif self._found:
-            self._place = (self._place + turn) % len(self._found)
-        self._mark_found()
+        self.item.find(text, turn)
+        self._stack("item").fit_panes()
 
     def highlight(self, on: bool) -> None:
-        """Mark what response and gold answer share."""
-        if "gold" in self._parts:
-            said, wanted = differences(self._parts["response"].document, self._parts["gold"].document)
-            self._panel("response").mark(said if on else ())
-            self._panel("gold").mark(wanted if on else ())
+        self.item.highlight(on)
+        self._stack("item").fit_panes()
         self.notice("" if on else "Differences are no longer marked.")
 
     def next_theme(self) -> None:
         self.notice(f"Theme: {self.app.turn_theme()}.")
 
     def unseen(self) -> int:
-        """Lines of what is judged that were never on the screen."""
-        return sum(self._panel(name).lines_below for name, part in self._parts.items() if part.judged)
+        return self.item.unseen
 
     def codebook_changed(self) -> None:
-        self._book = None
+        self._book_shows = None
 
     def after(self, seconds: float, call: Callable[[], None]) -> None:
         if self._wait is not None:
@@ -218,72 +179,73 @@ class CodingScreen(Screen[None], inherit_bindings=False):
     def _controller(self) -> Controller:
         return self.app.controller
 
-    def _panel(self, name: str) -> TextPanel:
-        return self.get_widget_by_id(name, TextPanel)
+    def _stack(self, name: str) -> Stack:
+        return self.get_widget_by_id(name, Stack)
 
     def _rows(self, name: str) -> Rows:
         return self.get_widget_by_id(name, Rows)
 
-    @property
-    def _sheet_panel(self) -> TextPanel:
-        return self._panel("sheet")
-
-    @property
-    def _list(self) -> Rows:
-        return self._rows("list")
-
-    def _list_length(self) -> int:
+    def _draw_mode(self) -> None:
         controller = self._controller
-        if controller.state.mode not in lists.LISTS:
-            return 0
-        return lists.count(controller.desk, controller.state, controller.queue.entries)
+        state, desk, view, wide = controller.state, controller.desk, controller.view, self.size.width
+        self._rows("status").set_rows([bars.status(desk.protocol.name, self.coder, view, state, wide)])
+        self._rows("footer").set_rows([bars.footer(desk, state, wide)])
+        self._rows("rule").set_rows([Row((piece("─" * wide, "empty"),))])
+        self._rows("decision").set_rows(bars.decision(desk, state, view, self._told(), wide), grow=True)
+        self._show_page()
+        self._show_book()
+        self._show_list()
 
     def _told(self) -> bars.Telling:
         controller = self._controller
-        found = ""
-        if controller.state.mode is Mode.SEARCH and controller.state.line.text:
-            found = f"{self._place + 1:,} of {len(self._found):,}" if self._found else "not found"
-        label = controller.state.label
-        return bars.Telling(
-            self._telling.notice,
-            self._telling.loud,
+        state, label = controller.state, controller.state.label
+        return replace(
+            self._telling,
             failure=controller.failure,
-            found=found,
+            found=self.item.found if state.mode is Mode.SEARCH and state.line.text else "",
             impossible=controller.impossible().get(label, "") if label else "",
         )
+
+    def _fit(self, width: int) -> None:
+        """The codebook stands beside the item where there is room for both."""
+        book = self._stack("codebook")
+        book.display = width >= WIDE
+        book.styles.width = max(36, min(width * 36 // 100, WIDEST + 4))
 
     def _considered(self) -> str | None:
         """The label whose rule is in view: the one that waits, the one looked up, or the one that was given."""
         controller = self._controller
-        given = (
-            None if controller.view is None or controller.view.annotation is None else controller.view.annotation.label
-        )
+        annotation = None if controller.view is None else controller.view.annotation
+        given = None if annotation is None else annotation.label
         return controller.state.label or controller.looked_up or given
 
     def _show_book(self) -> None:
-        mode = self._controller.state.mode
-        key = (self._considered(), f"{self._controller.desk.protocol.digest} {mode is Mode.RATING}")
-        if key != self._book and self.has_class("-wide"):
-            self._book = key
-            desk = self._controller.desk
-            document, starts = codebook(desk.protocol, desk.keymap, key[0])
-            panel = self._panel("codebook")
-            panel.show(document)
-            start = RATING if mode is Mode.RATING else key[0]
-            if start in starts:
-                panel.go_to(panel.line_of(starts[start]))
+        mode, desk = self._controller.state.mode, self._controller.desk
+        shows = (self._considered(), desk.protocol.digest, mode is Mode.RATING)
+        if shows == self._book_shows or mode in sheets.SHEETS:
+            return
+        self._book_shows = shows
+        document, starts = codebook(desk.protocol, desk.keymap, shows[0])
+        self._book.show(document)
+        start = starts.get(RATING if mode is Mode.RATING else shows[0] or "", 0)
+        book = self._stack("codebook")
+        book.fit_panes()
+        book.scroll_pane(self._book, self._book.line_of(start) if start else 0)
 
-    def _show_sheet(self) -> None:
-        mode, controller = self._controller.state.mode, self._controller
-        self.set_class(mode in sheets.SHEETS, "-sheet")
-        key = (mode, controller.state.looked_up)
-        if mode not in sheets.SHEETS:
-            self._sheet = None
-        elif key != self._sheet:
-            self._sheet = key
+    def _show_page(self) -> None:
+        """A sheet covers the item in some modes."""
+        mode, looked_up = self._controller.state.mode, self._controller.state.looked_up
+        open_ = mode in sheets.SHEETS
+        _display(self._stack("sheet"), open_)
+        _display(self.get_widget_by_id("desk"), not open_)
+        shows = (mode, looked_up) if open_ else None
+        if shows is not None and shows != self._page_shows:
             document, offset = self._sheet_page(mode)
-            self._sheet_panel.show(document)
-            self.call_after_refresh(lambda: self._sheet_panel.go_to(self._sheet_panel.line_of(offset)))
+            self._page.show(document)
+            stack = self._stack("sheet")
+            stack.fit_panes()
+            self.call_after_refresh(lambda: stack.scroll_pane(self._page, self._page.line_of(offset) if offset else 0))
+        self._page_shows = shows
 
     def _sheet_page(self, mode: Mode) -> tuple[Document, int]:
         controller = self._controller
@@ -295,72 +257,42 @@ class CodingScreen(Screen[None], inherit_bindings=False):
         return sheets.change_page(controller.pending), 0
 
     def _show_list(self) -> None:
-        controller = self._controller
-        self.set_class(controller.state.mode in lists.LISTS, "-list")
-        if controller.state.mode in lists.LISTS:
+        controller, rows = self._controller, self._rows("list")
+        open_ = controller.state.mode in lists.LISTS
+        _display(rows, open_)
+        if open_:
             height = self._list_height()
-            self._list.set_rows(lists.rows(controller.desk, controller.state, controller.queue.entries, height))
+            shown = lists.rows(controller.desk, controller.state, controller.queue.entries, height)
+            rows.set_rows(shown)
+            if rows.styles.height is None or rows.styles.height.value != height + 1:
+                rows.styles.height = height + 1  # and its upper edge
+
+    def _list_length(self) -> int:
+        controller = self._controller
+        return lists.count(controller.desk, controller.state, controller.queue.entries)
 
     def _list_height(self) -> int:
         return max(min(self._list_length(), self.size.height * 2 // 5), 3)
 
-    def _turn(self, by: int) -> None:
-        names = list(self._parts)
-        if names:
-            self._use(names[(names.index(self._used) + by) % len(names)])
 
-    def _use(self, name: str) -> None:
-        self._used = name
-        for part in PARTS:
-            self._panel(part).set_used(part == name)
-        self._arrange()
+def _display(widget: Widget, shown: bool) -> None:
+    if widget.display != shown:
+        widget.display = shown
 
-    def _mark_found(self) -> None:
-        for name in self._parts:
-            self._panel(name).mark(list(self._marks(name)))
-        if self._place >= 0:
-            name, start, _ = self._found[self._place]
-            if name != self._used:
-                self._use(name)
-            self._panel(name).reveal(start)
 
-    def _marks(self, name: str) -> Iterator[Span]:
-        for number, (where, start, end) in enumerate(self._found):
-            if where == name:
-                yield Span(start, end, "here" if number == self._place else "match")
-
-    def _arrange(self) -> None:
-        """Give every panel its height for the size that the terminal has now."""
-        width, height = self.size
-        if not width or not self._parts:
-            return
-        rows = self._rows("decision")
-        rows.styles.height = len(rows.rows) or 2
-        listed = self._list_height() + 1 if self._controller.state.mode in lists.LISTS else 0
-        self._list.styles.height = max(listed, 1)
-        low, shown = height < LOW, [self._panel(name) for name in self._parts]
-        book = self._book_width(width)
-        self._panel("codebook").styles.width = max(book, 1)
-        room = height - 3 - (len(rows.rows) or 2) - listed - (0 if low else 1)
-        self._share(shown, width - book - 1, room)
-
-    def _judged(self) -> int:
-        return sum(part.judged for part in self._parts.values())
-
-    def _book_width(self, width: int) -> int:
-        return 0 if width < WIDE else max(36, min(width * 36 // 100, TextPanel.WIDEST + 4))
-
-    def _share(self, shown: Sequence[TextPanel], width: int, room: int) -> None:
-        """A line of space between all panels where everything fits, else only around what is judged."""
-        needs = [
-            Need(panel.needed(width, MOST_LINES), self._parts[str(panel.id)].judged, panel.id == self._used)
-            for panel in shown
-        ]
-        tight = sum(need.lines + 1 for need in needs) - 1 > room
-        self.set_class(tight, "-tight")
-        room -= min(2 * self._judged(), len(shown) - 1) if tight else len(shown) - 1
-        for panel, lines in zip(shown, share(needs, room), strict=True):
-            panel.styles.height = lines
+def _target(pane: Pane, action: str) -> int:
+    """The line that an action of reading puts at the top."""
+    page = max(pane.height - 2, 1)
+    if action == "end":
+        pane.ensure(None)
+        return pane.known
+    return {
+        "down": pane.top + 1,
+        "up": pane.top - 1,
+        "page_down": pane.top + page,
+        "page_up": pane.top - page,
+        "top": 0,
+    }[action]
 
 
 def press_of(event: events.Key) -> Press:

@@ -49,9 +49,11 @@ class Rows(Widget, can_focus=False):
         super().__init__(id=id)
         self.rows: list[Row] = []
 
-    def set_rows(self, rows: Iterable[Row]) -> None:
-        """Draw these lines from now on."""
+    def set_rows(self, rows: Iterable[Row], *, grow: bool = False) -> None:
+        """Draw these lines from now on; ``grow``: in as much height as they need."""
         rows = list(rows)
+        if grow and len(rows) != len(self.rows):
+            self.styles.height = len(rows)
         if rows != self.rows:
             self.rows = rows
             self.refresh()

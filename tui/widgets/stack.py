@@ -1,0 +1,181 @@
+"""Panes one under the other in one widget: a new item is one repaint, and no layout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Region
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.layout import Need, share
+from tui.pane import Pane
+
+MOST_LINES = 400
+"""Lines of a pane that are counted to share out the height."""
+WHEEL = 3
+"""Lines a turn of the wheel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a pane stands: rows ``y`` to ``y + pane.height``."""
+
+    pane: Pane
+    y: int
+
+
+class Stack(Widget, can_focus=False):
+    """Draws panes and shares its height among them. ``judged`` panes stand out; ``padding_top`` rows stay free."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "stack--title",
+        "stack--used",
+        "stack--gutter",
+        "stack--bar",
+        "stack--judged",
+        "stack--strong",
+        "stack--quiet",
+        "stack--key",
+        "stack--label",
+        "stack--match",
+        "stack--here",
+        "stack--shared",
+        "stack--own",
+        "stack--rail",
+        "stack--thumb",
+    }
+
+    @dataclass
+    class Used(Message):
+        """A pane was clicked."""
+
+        pane: Pane
+
+    def __init__(self, *, id: str | None = None, left: int = 1, top: int = 1) -> None:
+        super().__init__(id=id)
+        self._left, self._most_top = left, top
+        self._panes: tuple[Pane, ...] = ()
+        self._judged: frozenset[Pane] = frozenset()
+        self._places: list[Place] = []
+        self._more_is_due = False
+
+    # --- what it holds --------------------------------------------------------------------------
+
+    def show(self, panes: Sequence[Pane], judged: Sequence[Pane] = ()) -> None:
+        """Draw these panes from now on."""
+        self._panes, self._judged = tuple(panes), frozenset(judged)
+        self.fit_panes()
+
+    def fit_panes(self) -> None:
+        """Share the height out anew: a pane holds something else, or another one is in use."""
+        width, height = self.size
+        if not width or not height:
+            return
+        for pane in self._panes:
+            pane.set_width(width - self._left)
+        top = self._most_top if height >= 20 else 0
+        needs = [Need(pane.needed(MOST_LINES), pane in self._judged, pane.used) for pane in self._panes]
+        room = height - top
+        tight = sum(need.lines + 1 for need in needs) - 1 > room
+        gaps = [self._gap(tight, above, below) for above, below in zip(self._panes, self._panes[1:], strict=False)]
+        self._place(share(needs, room - sum(gaps)), gaps, top)
+        self.refresh()
+        self._wrap_later()
+
+    def _gap(self, tight: bool, above: Pane, below: Pane) -> int:
+        """A row between all panes where everything fits, else only around what is judged."""
+        return 0 if tight and above not in self._judged and below not in self._judged else 1
+
+    def _place(self, heights: list[int], gaps: list[int], top: int) -> None:
+        self._places = []
+        for pane, height, gap in zip(self._panes, heights, [*gaps, 0], strict=False):
+            pane.height = max(min(height, self.size.height - top), 0)
+            self._places.append(Place(pane, top))
+            pane.go_to(pane.top)
+            top += height + gap
+
+    # --- scrolling ------------------------------------------------------------------------------
+
+    def scroll_pane(self, pane: Pane, line: int) -> None:
+        """Put ``line`` of ``pane`` at its top."""
+        pane.go_to(line)
+        self.repaint(pane)
+
+    def repaint(self, pane: Pane) -> None:
+        """Draw one pane again."""
+        place = next((place for place in self._places if place.pane is pane), None)
+        if place is not None:
+            self.refresh(Region(0, place.y, self.size.width, max(pane.height, 1)))
+
+    def _wrap_later(self) -> None:
+        if not self._more_is_due and any(not pane.complete for pane in self._panes):
+            self._more_is_due = True
+            self.set_timer(0.02, self._wrap_more)
+
+    def _wrap_more(self) -> None:
+        self._more_is_due = False
+        for pane in self._panes:
+            if not pane.complete:
+                pane.more()
+                self.repaint(pane)
+                break
+        self._wrap_later()
+
+    # --- drawing --------------------------------------------------------------------------------
+
+    def render_line(self, y: int) -> Strip:
+        base = self.rich_style
+        place = next((place for place in self._places if place.y <= y < place.y + place.pane.height), None)
+        if place is None:
+            return Strip.blank(self.size.width, base)
+        pane, row = place.pane, y - place.y
+        pieces = [Segment(" " * self._left), *(Segment(text, self._style(name)) for text, name in pane.row(row))]
+        if pane in self._judged:
+            base += self._component("judged")
+        strip = Strip(pieces).adjust_cell_length(self.size.width - 1)
+        return Strip([*strip, self._rail(pane, row)]).apply_style(base)
+
+    def _rail(self, pane: Pane, row: int) -> Segment:
+        """The scroll bar's cell: thick where the thumb is, thin elsewhere, nothing where all is in view."""
+        thumb = pane.thumb(row)
+        if thumb is None:
+            return Segment(" ")
+        return Segment("┃", self._component("thumb")) if thumb else Segment("│", self._component("rail"))
+
+    def _style(self, name: str) -> Style | None:
+        return self._component(name) if name else None
+
+    def _component(self, name: str) -> Style:
+        return self.get_component_rich_style(f"stack--{name}", partial=True)
+
+    # --- events ---------------------------------------------------------------------------------
+
+    def _at(self, y: int) -> Pane | None:
+        return next((place.pane for place in self._places if place.y <= y < place.y + place.pane.height), None)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.fit_panes()
+
+    def on_click(self, event: events.Click) -> None:
+        pane = self._at(event.y)
+        if pane is not None:
+            self.post_message(self.Used(pane))
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self._wheel(event, WHEEL)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self._wheel(event, -WHEEL)
+
+    def _wheel(self, event: events.MouseEvent, lines: int) -> None:
+        event.stop()
+        pane = self._at(event.y)
+        if pane is not None:
+            self.scroll_pane(pane, pane.top + lines)
