@@ -12,6 +12,7 @@ from db.clock import utc_now
 from db.columns import condition_sql, quoted
 from db.connection import writing
 from db.faults import Refused
+from db.judge_maps import apply_protocol
 from db.lead import record
 from db.records import Protocol, ProtocolVersion
 from db.study import Study
@@ -42,6 +43,8 @@ def change_protocol(
 ) -> int:
     """Make ``protocol`` the codebook in force; return how many annotations became stale (none by an editorial change).
 
+    Its judge mappings are put in force with it.
+
     ``touches`` as in ProtocolVersion. Raises Refused where this very text was in force before.
     """
     with writing(study.connection) as connection:
@@ -60,6 +63,7 @@ def change_protocol(
             "protocol",
             {"version": version, "digest": protocol.digest, "change": change, "touches": touched},
         )
+        apply_protocol(connection, protocol)
         return mark_stale(connection)
 
 
