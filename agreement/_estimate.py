@@ -251,10 +251,12 @@ def _resampled(statistic: Statistic, sample: Sample, value: float, form: Form, p
         note = f"undefined in {draws.undefined} of {plan.draws} draws: too few ratings vary for a bootstrap interval"
         return Bounds(notes=(note,), **count)
     found, kind = _bootstrap_ends(statistic, blocks, draws, value, plan)
-    notes = (
-        () if kind == plan.method else ("no BCa interval (no spread in the draws or the jackknife): percentile given",)
-    )
-    return Bounds(*_clip(*found, form), f"{method}, {'BCa' if kind == 'bca' else kind}", notes, **count)
+    notes = []
+    if found[0] == found[1]:
+        notes.append("all draws gave the same value: this interval says nothing, 'auto' does")
+    elif kind != plan.method:
+        notes.append("no BCa interval (no spread in the jackknife, or all draws on one side): percentile given")
+    return Bounds(*_clip(*found, form), f"{method}, {'BCa' if kind == 'bca' else kind}", tuple(notes), **count)
 
 
 def _bootstrap_ends(

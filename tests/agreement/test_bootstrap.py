@@ -111,7 +111,7 @@ def test_bca_against_its_formula_in_plain_loops():
 def test_bca_without_spread_says_so():
     got = ag.percent_agreement([[1, 1]] * 30, interval="bca")
     assert (got.low, got.high) == (1, 1)
-    assert got.notes == ("no BCa interval (no spread in the draws or the jackknife): percentile given",)
+    assert got.notes == ("all draws gave the same value: this interval says nothing, 'auto' does",)
 
 
 def test_items_are_resampled_whole():
