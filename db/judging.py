@@ -16,7 +16,10 @@ from typing import Any
 from db.clock import utc_now
 from db.columns import condition_sql
 from db.connection import connect, reading, writing
+from db.judge_maps import put_in_force
 from db.records import UnitFilter
+from db.schema import migrate
+from db.study import real_path
 
 PAGE = 500
 
@@ -77,11 +80,16 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class JudgeCount:
-    """What is stored of one judge: ``rows`` = ``labels`` + ``not_labels`` + ``failed``."""
+    """What is stored of one judge: ``rows`` = ``labels`` + ``not_labels`` + ``failed``.
+
+    ``files``: where an imported judge came from; for the others ``origin`` says it.
+    """
 
     name: str
     kind: str
     version: str
+    origin: Mapping[str, Any]
+    files: tuple[str, ...]
     repeats: int
     rows: int
     labels: int
@@ -114,8 +122,9 @@ class JudgingStore:
     """The study, for one thread that runs a judge. Every write is one transaction that is durable when it returns."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._connection = connect(path)
+        self.path = real_path(path)
+        self._connection = connect(self.path)
+        migrate(self._connection)
 
     def __enter__(self) -> JudgingStore:
         return self
@@ -186,21 +195,15 @@ class JudgingStore:
         rows = self._connection.execute("SELECT raw_key, label FROM judge_map_entries WHERE judge_id = ?", (judge_id,))
         return {row[0]: row[1] for row in rows}
 
-    def set_mapping(self, judge_id: int, mapping: Mapping[str, str], digest: str, protocol_version: int) -> None:
-        """Put a mapping in force unless it is; every mapping that ever was stays in ``judge_mappings``."""
+    def set_mapping(self, judge_id: int, mapping: Mapping[str, str], digest: str) -> None:
+        """Put a mapping in force unless it is; every mapping that ever was is kept."""
         with writing(self._connection):
-            if self.mapping(judge_id) == dict(mapping):
-                return
-            self._connection.execute(
-                "INSERT INTO judge_mappings (judge_id, digest, mapping, protocol_version, created_utc)"
-                " VALUES (?, ?, ?, ?, ?)",
-                (judge_id, digest, _json(mapping), protocol_version, utc_now()),
-            )
-            self._connection.execute("DELETE FROM judge_map_entries WHERE judge_id = ?", (judge_id,))
-            self._connection.executemany(
-                "INSERT INTO judge_map_entries (judge_id, raw_key, label) VALUES (?, ?, ?)",
-                [(judge_id, raw, label) for raw, label in mapping.items()],
-            )
+            put_in_force(self._connection, judge_id, mapping, digest)
+
+    def set_version(self, judge_id: int, version: str) -> None:
+        """Say of which version an imported judge is."""
+        with writing(self._connection):
+            self._connection.execute("UPDATE judges SET version = ? WHERE id = ?", (version, judge_id))
 
     # --- what is left to ask --------------------------------------------------------------------
 
@@ -278,7 +281,7 @@ class JudgingStore:
     def counts(self) -> tuple[JudgeCount, ...]:
         """One line a judge, in the order in which they were made."""
         rows = self._connection.execute(
-            """SELECT j.name, j.kind, j.version, coalesce(max(l.repeat), 0), count(l.id),
+            """SELECT j.id, j.name, j.kind, j.version, j.origin, coalesce(max(l.repeat), 0), count(l.id),
                       count(CASE WHEN l.raw_key <> '' AND m.label <> '(not a label)' THEN 1 END),
                       count(CASE WHEN l.raw_key <> ''
                                   AND coalesce(m.label, '(not a label)') = '(not a label)' THEN 1 END),
@@ -287,8 +290,18 @@ class JudgingStore:
                FROM judges j LEFT JOIN judge_labels l ON l.judge_id = j.id
                LEFT JOIN judge_map_entries m ON m.judge_id = j.id AND m.raw_key = l.raw_key
                GROUP BY j.id ORDER BY j.id"""
+        ).fetchall()
+        return tuple(self._count(*row) for row in rows)
+
+    def _count(self, judge_id: int, name: str, kind: str, version: str, origin: str, *numbers: Any) -> JudgeCount:
+        return JudgeCount(name, kind, version, json.loads(origin), self._files(judge_id), *numbers)
+
+    def _files(self, judge_id: int) -> tuple[str, ...]:
+        rows = self._connection.execute(
+            "SELECT name FROM sources WHERE id IN (SELECT source_id FROM judge_labels WHERE judge_id = ?) ORDER BY id",
+            (judge_id,),
         )
-        return tuple(JudgeCount(*row) for row in rows)
+        return tuple(row[0] for row in rows)
 
     def labels(self, name: str) -> dict[int, dict[int, str]]:
         """``{response: {repeat: mapped label}}`` of one judge; '(not a label)' and '(missing)' are labels here."""

@@ -162,6 +162,9 @@ _EXAMPLES = example(
 )
 @click.option("--no-wait", is_flag=True, help="Submit and collect what is there, and do not wait for batches.")
 @click.option(
+    "--set-version", metavar="TEXT", help="Say of which version an imported judge is, such as its model and date."
+)
+@click.option(
     "--self-grading",
     is_flag=True,
     help="Show judges: also how often they differ on responses that seem to set their own grade.",
@@ -174,6 +177,7 @@ def judge(study: Path, name: str | None, as_json: bool, **given: Any) -> None:
     kept as they came; one that is no label is stored as such, a failed call as a failure. The key is read from the
     environment and written nowhere.
     """
+    from annotate.judges.identity import set_version
     from annotate.judges.show import show_judges
     from db.judging import JudgingStore
 
@@ -183,6 +187,12 @@ def judge(study: Path, name: str | None, as_json: bool, **given: Any) -> None:
             raise click.UsageError("Name the judge: --judge NAME.")
         with JudgingStore(study) as store:
             show_judges(store, as_json=as_json, injection=given["self_grading"])
+        return
+    if given["set_version"] is not None:
+        if kinds:
+            raise click.UsageError("--set-version is for an imported judge; the version of one that is run is known.")
+        with JudgingStore(study) as store:
+            set_version(store, name, given["set_version"])
         return
     if len(kinds) != 1:
         raise click.UsageError("Say what the judge is: one of --model, --rule, --callable, --command or --majority.")
@@ -198,19 +208,17 @@ def _run(store: JudgingStore, name: str, kind: str, as_json: bool, given: dict[s
         raise click.UsageError("A judge needs a name: --judge NAME.")
     found = store.protocol()
     assert found is not None
-    version, title, toml = found
-    protocol = parse_protocol(toml, title)
+    protocol = parse_protocol(found[2], found[1])
     mapping = parse_map(given["mapped"], protocol)
     if kind == "model":
-        return _run_llm(store, name, protocol, version, mapping, as_json, given)
-    return _run_rule(store, name, kind, protocol, version, mapping, as_json, given)
+        return _run_llm(store, name, protocol, mapping, as_json, given)
+    return _run_rule(store, name, kind, protocol, mapping, as_json, given)
 
 
 def _run_llm(
     store: JudgingStore,
     name: str,
     protocol: Protocol,
-    version: int,
     mapping: dict[str, str],
     as_json: bool,
     given: dict[str, Any],
@@ -218,9 +226,9 @@ def _run_llm(
     from annotate.judges.llm import LlmJudge
     from annotate.judges.show import show_forecast, show_outcomes
 
-    judges = [LlmJudge(store, name, protocol, version, _llm_options(given, mapping, swapped=False))]
+    judges = [LlmJudge(store, name, protocol, _llm_options(given, mapping, swapped=False))]
     if given["swap"]:
-        judges.append(LlmJudge(store, name, protocol, version, _llm_options(given, mapping, swapped=True)))
+        judges.append(LlmJudge(store, name, protocol, _llm_options(given, mapping, swapped=True)))
     if given["dry_run"]:
         show_forecast(judges, as_json=as_json)
         return 0
@@ -284,7 +292,6 @@ def _run_rule(
     name: str,
     kind: str,
     protocol: Protocol,
-    version: int,
     mapping: dict[str, str],
     as_json: bool,
     given: dict[str, Any],
@@ -296,7 +303,7 @@ def _run_rule(
         raise click.UsageError("--swap, --batch, --dry-run and --max-cost belong to an LLM judge (--model).")
     rule = _rule(store, kind, protocol, given)
     options = RuleOptions(mapping, given["repeat"], given["limit"], given["sampled"], given["retry_failed"])
-    outcome = run_rule(store, name, rule, protocol, version, options)
+    outcome = run_rule(store, name, rule, protocol, options)
     show_outcomes(store, [outcome], name, as_json=as_json)
     return outcome.exit_code
 

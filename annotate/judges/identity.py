@@ -66,3 +66,18 @@ def same_judge(store: JudgingStore, name: str, kind: str, version: str, origin: 
     if judge.version != version:
         raise AnnotateError(f"The judge {name!r} has labels of version {judge.version}; this is {version}.", hint)
     return judge
+
+
+RUN_HERE = ("llm", "rule", "majority", "command", "callable")
+
+
+def set_version(store: JudgingStore, name: str, version: str) -> None:
+    """Note the version of an imported judge; raises AnnotateError for one that is not there, or that was run here."""
+    judge = store.judge(name)
+    if judge is None:
+        raise AnnotateError(
+            f"There is no judge {name!r}.", f"Its judges: {', '.join(store.judge_names()) or 'none yet'}."
+        )
+    if judge.kind in RUN_HERE:
+        raise AnnotateError(f"The judge {name!r} was run here, and its version is {judge.version}.", "Leave it so.")
+    store.set_version(judge.id, version.strip())

@@ -69,8 +69,8 @@ class LlmOptions:
 class LlmJudge:
     """One LLM judge of one study, checked before anything is sent."""
 
-    def __init__(self, store: JudgingStore, name: str, protocol: Protocol, version: int, options: LlmOptions) -> None:
-        self._store, self._options, self._protocol_version = store, options, version
+    def __init__(self, store: JudgingStore, name: str, protocol: Protocol, options: LlmOptions) -> None:
+        self._store, self._options = store, options
         self.name = name + SWAPPED if options.swapped else name
         task = make_task(options.task, protocol, threshold=options.threshold, swapped=options.swapped)
         prompt = load_prompt(options.task, options.prompt, pairwise=protocol.pairwise)
@@ -108,7 +108,7 @@ class LlmJudge:
         confirm(self._store, self.where, f"{plan.calls:,} calls", self._options.yes_send_to)
         judge = same_judge(self._store, self.name, "llm", self._options.model, self._origin)
         self._judge = judge
-        put_in_force(self._store, judge, self.question.mapping, self._protocol_version)
+        put_in_force(self._store, judge, self.question.mapping)
         with only_run(self._store.path, judge):
             how = self._options.batch
             job = self._by_calls(judge, key, plan) if how is None else self._by_batches(judge, key, plan, how)

@@ -55,5 +55,5 @@ def parse_map(entries: Sequence[str], protocol: Protocol) -> dict[str, str]:
     return mapping
 
 
-def put_in_force(store: JudgingStore, judge: Judge, mapping: Mapping[str, str], protocol_version: int) -> None:
-    store.set_mapping(judge.id, mapping, mapping_digest(dict(mapping)), protocol_version)
+def put_in_force(store: JudgingStore, judge: Judge, mapping: Mapping[str, str]) -> None:
+    store.set_mapping(judge.id, mapping, mapping_digest(dict(mapping)))

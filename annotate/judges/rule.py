@@ -49,14 +49,12 @@ class RuleOptions:
     retry_failed: bool = False
 
 
-def run_rule(
-    store: JudgingStore, name: str, rule: Rule, protocol: Protocol, version: int, options: RuleOptions
-) -> Outcome:
+def run_rule(store: JudgingStore, name: str, rule: Rule, protocol: Protocol, options: RuleOptions) -> Outcome:
     """Judge everything that this judge has not judged; each chunk is durable before the next one starts."""
     wanted = Wanted(options.sampled, protocol.filters, options.retry_failed)
     judge = same_judge(store, name, rule.kind, rule.version, rule.origin)
     mapping = judge_mapping(protocol, name, rule.raw_labels or protocol.label_names, options.mapping)
-    put_in_force(store, judge, mapping, version)
+    put_in_force(store, judge, mapping)
     plan = make_plan(store, judge.id, options.repeats, wanted, rule.cannot_judge, options.limit)
     meter, stop = Meter(plan.calls), Stop()
     with only_run(store.path, judge), Progress(f"Judging by {name}", plan.calls, unit="responses") as progress:

@@ -121,8 +121,8 @@ def show_judges(store: JudgingStore, *, as_json: bool, injection: bool = False) 
     if not counts:
         out().print("This study has no judge yet. Import labels, or run one: annotate judge --help")
         return
-    columns = ("judge", "kind", "version", "labels", "no label", "failed", "repeats", "same again", "cost")
-    table("", columns, [_judge_row(count, again.get(count.name)) for count in counts], right=range(3, 9))
+    columns = ("judge", "kind", "version", "from", "labels", "no label", "failed", "repeats", "same again", "cost")
+    table("", columns, [_judge_row(count, again.get(count.name)) for count in counts], right=range(4, 10))
     if injection:
         _print_injection(injection_reports(store))
     if pairs:
@@ -133,7 +133,25 @@ def show_judges(store: JudgingStore, *, as_json: bool, injection: bool = False) 
 def _judge_row(count: JudgeCount, again: SelfAgreement | None) -> tuple[str, ...]:
     cost = UNKNOWN if count.cost is None else f"${count.cost:,.4f}"
     numbers = (f"{count.labels:,}", f"{count.not_labels:,}", f"{count.failed:,}", str(count.repeats))
-    return (count.name, count.kind, count.version, *numbers, _percent(again.unanimous) if again else "", cost)
+    return (
+        count.name,
+        count.kind,
+        count.version,
+        _from(count),
+        *numbers,
+        _percent(again.unanimous) if again else "",
+        cost,
+    )
+
+
+def _from(count: JudgeCount) -> str:
+    """Where a judge comes from, in a few words."""
+    origin = count.origin
+    if "base_url" in origin:
+        order = ", other order" if origin.get("swapped") else ""
+        return f"{origin['base_url'].partition('://')[2]}, prompt {origin['prompt']}{order}"
+    said = origin.get("rule") or origin.get("of") or origin.get("command") or count.files or origin.get("import") or ""
+    return said if isinstance(said, str) else ", ".join(map(str, said))
 
 
 def _print_injection(reports: Sequence[InjectionReport]) -> None:

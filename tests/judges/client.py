@@ -47,7 +47,7 @@ def main() -> None:
     with JudgingStore(study) as store:
         found = store.protocol()
         assert found is not None
-        judge = LlmJudge(store, "gpt", parse_protocol(found[2], found[1]), found[0], options)
+        judge = LlmJudge(store, "gpt", parse_protocol(found[2], found[1]), options)
         print(judge.run().as_json())
 
 

@@ -115,5 +115,5 @@ def run_llm(path: Path, server: Server, *, name: str = "gpt", **options: Any) ->
 
     given = {"model": "gpt-4o-mini", "base_url": server.url, "yes_send_to": server.host, "timeout": 10.0, **options}
     with JudgingStore(path) as store:
-        version, title, toml = store.protocol()  # type: ignore[misc]
-        return LlmJudge(store, name, parse_protocol(toml, title), version, LlmOptions(**given)).run()
+        _, title, toml = store.protocol()  # type: ignore[misc]
+        return LlmJudge(store, name, parse_protocol(toml, title), LlmOptions(**given)).run()

@@ -1,6 +1,8 @@
 """The command as a person uses it: one line on stdout or stderr for everything, and the right exit code."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -108,6 +110,28 @@ def test_rules_from_the_command_line(tmp_path, said):
     assert code == 0 and "c: 2 replies stored (0 no label)" in out
     pairs = json.loads(said(path, "--json")[1])["pairs"]
     assert {(p["first"], p["second"]): p["same_label"]["k"] for p in pairs}[("m", "c")] == 2
+
+
+def test_an_imported_judge_gets_a_version_and_shows_its_file(tmp_path, said):
+    path = build(tmp_path / "s.db", 1)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "INSERT INTO sources (id, import_id, name, sha256, bytes, rows) VALUES (1, 1, 'run.eval', 'x', 1, 1)"
+        )
+        connection.execute(
+            "INSERT INTO judges (id, name, kind, created_utc) VALUES (1, 'gpt4', 'imported', '')"
+        )
+        connection.execute(
+            "INSERT INTO judge_labels (judge_id, response_id, raw, raw_key, source_id) VALUES (1, 1, 'C', 'C', 1)"
+        )
+    assert said(path, "--judge", "gpt4", "--set-version", "gpt-4-0613, June 2023")[0] == 0
+    (found,) = json.loads(said(path, "--json")[1])["judges"]
+    assert (found["name"], found["version"], found["files"]) == ("gpt4", "gpt-4-0613, June 2023", ["run.eval"])
+    assert "run.eval" in said(path)[1]
+    assert said(path, "--judge", "nobody", "--set-version", "1")[0] == 2
+    assert said(path, "--judge", "m", "--rule", "exact")[0] == 0
+    assert "was run here" in said(path, "--judge", "m", "--set-version", "9")[2]
+    assert said(path, "--judge", "m", "--rule", "exact", "--set-version", "9")[0] == 2
 
 
 @pytest.mark.parametrize(

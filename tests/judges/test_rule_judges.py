@@ -45,7 +45,7 @@ def subject(text="In 1912.", gold=("1912",), **changes):
 
 def judged(path, rule, name="rule", protocol="ehq", **options):
     with JudgingStore(path) as store:
-        return run_rule(store, name, rule, load_protocol(protocol), 1, RuleOptions(**options))
+        return run_rule(store, name, rule, load_protocol(protocol), RuleOptions(**options))
 
 
 def mapped(path, name="rule"):
@@ -328,7 +328,7 @@ def given_labels(path, name, labels):
     """A judge with these raw labels for responses 1, 2, 3, ..."""
     with JudgingStore(path) as store:
         judge = store.add_judge(name, "imported", "", {})
-        store.set_mapping(judge.id, {label: label for label in LABELS}, "d", 1)
+        store.set_mapping(judge.id, {label: label for label in LABELS}, "d")
         found = [
             StoredReply(n, 1, raw=label, failure=None if label else "x")
             for n, label in enumerate(labels, 1)
@@ -344,7 +344,7 @@ def test_the_majority_is_more_than_half_of_all_judges(tmp_path):
     given_labels(path, "B", ["HEDGE", "HEDGE", "WRONG", None, "WRONG", "WRONG"])
     given_labels(path, "C", ["HEDGE", "WRONG", "ABSTAIN", None, "maybe", "-"])
     with JudgingStore(path) as store:
-        outcome = run_rule(store, "panel", MajorityRule(store, ["A", "B", "C"]), load_protocol("ehq"), 1, RuleOptions())
+        outcome = run_rule(store, "panel", MajorityRule(store, ["A", "B", "C"]), load_protocol("ehq"), RuleOptions())
     assert mapped(path, "panel") == {1: "HEDGE", 2: "HEDGE", 3: "(not a label)", 4: "(not a label)", 5: "WRONG"}
     assert (outcome.done, outcome.not_labels, outcome.not_judged) == (5, 2, {"not judged by C yet": 1})
     votes = json.loads(rows(path, "SELECT extra FROM judge_labels WHERE raw = 'WRONG' AND judge_id = 4")[0]["extra"])
@@ -356,7 +356,7 @@ def test_half_is_no_majority(tmp_path):
     given_labels(path, "A", ["HEDGE"])
     given_labels(path, "B", ["WRONG"])
     with JudgingStore(path) as store:
-        run_rule(store, "panel", MajorityRule(store, ["A", "B"]), load_protocol("ehq"), 1, RuleOptions())
+        run_rule(store, "panel", MajorityRule(store, ["A", "B"]), load_protocol("ehq"), RuleOptions())
     assert mapped(path, "panel") == {1: "(not a label)"}
 
 
