@@ -13,12 +13,17 @@ from hypothesis import strategies as st
 
 from db.assigning import REPEAT_GAP, Assigned, assign, with_repeats
 from db.coding import CodingSession
+from db.coverage import coverage
 from db.faults import Refused
+from db.labels import label_rows
 from db.orders import APART, Ordered, in_order, spread
 from db.overlap import Group, overlap_sizes, shares
+from db.reassigning import reassign
+from db.records import Act
 from db.rounds import release
 from db.sampling import draw, strata_counts
 from db.study import Study, create_study
+from db.verify import verify
 
 
 @pytest.fixture
@@ -228,3 +233,27 @@ def test_repeats_keep_the_rest_of_the_order(size: int, data: st.DataObject) -> N
     found = with_repeats(queue, again, "1", "A")
     assert [entry for entry in found if entry[1] == 1] == queue
     assert sorted(unit for unit, occurrence in found if occurrence == 2) == sorted(again)
+
+
+def test_what_a_leaving_coder_has_not_done_goes_to_another_and_the_design_stays(sampled: Study) -> None:
+    assign(sampled, ["A", "B"], seed=3, overlap=0.4, repeats=0.3)
+    with CodingSession.open(sampled.path, "A", protocol()) as session:
+        for _ in range(5):
+            item = session.next()
+            assert item
+            session.save(Act("label", item.assignment, label="WRONG"))
+        before = {row.unit: (row.overlap, row.pi2) for row in label_rows(sampled)}
+        moved = reassign(sampled, "A", "C")
+        assert (moved.moved, moved.stayed) == (16, 0)  # 12 of both, half of the 18 others, less the 5 that are done
+        done = {row.unit for row in label_rows(sampled) if row.state == "done"}
+        left = {row.unit for row in label_rows(sampled) if row.coder == "A" and row.state == "open"}
+        assert left <= done and session.progress.done == 5  # only second codings of what A coded first
+    rows = [row for row in label_rows(sampled) if row.coder == "C"]
+    assert len(rows) == 16 and all((row.overlap, row.pi2) == before[row.unit] for row in rows)
+    (covered,) = coverage(sampled)
+    assert (covered.units, covered.meant, covered.labels, len(covered.over), len(covered.doubled)) == (30, 42, 5, 0, 0)
+    assert verify(sampled).holds
+    with pytest.raises(Refused, match="nothing to do that C could take over"):
+        reassign(sampled, "A", "C")
+    again = reassign(sampled, "C", "B")  # of the 16, B has those that everybody codes already
+    assert again.moved + again.stayed == 16 and again.stayed == sum(bool(row.overlap) for row in rows)
