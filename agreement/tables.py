@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,25 +22,39 @@ def from_long(
     ratings: Sequence[Any] | AnyArray,
     *,
     labels: Sequence[Hashable] | None = None,
+    unit_weights: Mapping[Hashable, float] | None = None,
+    items: Mapping[Hashable, Hashable] | None = None,
+    strata: Mapping[Hashable, Hashable] | None = None,
+    population: int | Mapping[Hashable, int] | None = None,
 ) -> Ratings:
     """Ratings from three columns of equal length, one row a rating: of which unit, by whom, which label.
 
-    Two ratings of one unit by one coder are refused: which one counts is not ours to guess.
+    Two ratings of one unit by one coder are refused: which one counts is not ours to guess. unit_weights, items,
+    strata: {unit: value}, else as in `read_ratings`.
     """
     lengths = [len(units), len(coders), len(ratings)]
     if len(set(lengths)) > 1:
         raise AgreementError(f"units, coders and ratings have {lengths} rows, expected the same number.")
     unit, unit_names = _long_codes(units, "units")
     coder, coder_names = _long_codes(coders, "coders")
-    _, first, counts = np.unique(unit * len(coder_names) + coder, return_index=True, return_counts=True)
-    if (counts > 1).any():
-        row = int(first[np.argmax(counts > 1)])
-        message = f"Unit {unit_names[unit[row]]!r} has {counts.max()} ratings by coder {coder_names[coder[row]]!r}."
-        raise AgreementError(message, "Keep one rating a unit and coder (hidden repeats belong in self_agreement).")
+    cell = unit * len(coder_names) + coder
+    row_of = np.full(len(unit_names) * len(coder_names), MISSING, np.int64)
+    row_of[cell] = np.arange(len(cell))
+    clash = np.flatnonzero(row_of[cell] != np.arange(len(cell)))
+    if clash.size:
+        row = clash[0]
+        where = f"Unit {unit_names[unit[row]]!r} has {(cell == cell[row]).sum()} ratings"
+        hint = "Keep one rating a unit and coder (hidden repeats belong in self_agreement)."
+        raise AgreementError(f"{where} by coder {coder_names[coder[row]]!r}.", hint)
     codes, raw = code_vector(ratings)
     wide = np.full((len(unit_names), len(coder_names)), MISSING, np.int64)
-    wide[unit, coder] = codes
-    return build(Columns(len(wide), tuple(coder_names), coded=wide, labels=raw), labels, None, None, None, None)
+    wide.ravel()[cell] = codes
+    weights, groups, blocks = (
+        _by_unit(values, unit_names, name)
+        for name, values in (("unit_weights", unit_weights), ("items", items), ("strata", strata))
+    )
+    columns = Columns(len(wide), tuple(coder_names), coded=wide, labels=raw)
+    return build(columns, labels, weights, groups, blocks, population)
 
 
 def _long_codes(values: Sequence[Hashable] | AnyArray, name: str) -> tuple[IntArray, Sequence[Hashable]]:
@@ -48,8 +62,21 @@ def _long_codes(values: Sequence[Hashable] | AnyArray, name: str) -> tuple[IntAr
     missing = np.flatnonzero(codes == MISSING)
     if missing.size:
         raise AgreementError(f"{name}[{missing[0]}] is missing.", "Every rating needs a unit and a coder.")
-    used, dense = np.unique(codes, return_inverse=True)
-    return dense, [labels[code] for code in used]
+    used = np.flatnonzero(np.bincount(codes, minlength=len(labels)))
+    if len(used) == len(labels):
+        return codes.astype(np.int64), labels
+    place = np.zeros(len(labels), np.int64)
+    place[used] = np.arange(len(used))
+    return place[codes], [labels[code] for code in used.tolist()]
+
+
+def _by_unit(values: Mapping[Hashable, Any] | None, units: Sequence[Hashable], name: str) -> list[Any] | None:
+    if values is None:
+        return None
+    absent = [unit for unit in units if unit not in values]
+    if absent:
+        raise AgreementError(f"{name} has nothing for unit {absent[0]!r}.", "Give {unit: value} for every unit.")
+    return [values[unit] for unit in units]
 
 
 def from_table(table: npt.ArrayLike, *, labels: Sequence[Hashable] | None = None) -> Ratings:

@@ -234,3 +234,15 @@ def test_no_public_name_is_the_name_of_a_module():
     with pytest.raises(AttributeError, match="has no attribute 'kappa'"):
         _ = ag.kappa
     assert "gwet_ac" in dir(ag)
+
+
+def test_long_form_counts_only_units_that_have_a_row_and_takes_weights_by_name():
+    units, coders, labels = [3, 3, 900, 900, 7], ["a", "b", "a", "b", "a"], ["x", "y", "y", "y", "x"]
+    table = ag.from_long(units, coders, labels, unit_weights={3: 1, 900: 3, 7: 1}, items={3: 1, 900: 2, 7: 1})
+    assert table.n_units == 3
+    wide = [["x", "y"], ["y", "y"], ["x", None]]
+    assert ag.percent_agreement(table) == ag.percent_agreement(
+        {"a": [u[0] for u in wide], "b": [u[1] for u in wide]}, unit_weights=[1, 3, 1], items=[1, 2, 1]
+    )
+    with pytest.raises(ag.AgreementError, match="unit_weights has nothing for unit 7"):
+        ag.from_long(units, coders, labels, unit_weights={3: 1, 900: 3})
