@@ -111,7 +111,8 @@ def _move(
     ).fetchone()
     batch = connection.execute(
         "INSERT INTO batches (round, sample_id, seed, order_kind, overlap, parameters, due_utc, released_utc,"
-        " created_utc) SELECT round, sample_id, seed, order_kind, overlap, ?, due_utc, released_utc, ? FROM batches WHERE id = ?",
+        " created_utc) SELECT round, sample_id, seed, order_kind, overlap, ?, due_utc, released_utc, ? FROM batches"
+        " WHERE id = ?",
         (canonical_json({"reassigned": source, "from": old.uid, "to": new.uid}), utc_now(), source),
     ).lastrowid
     assert batch is not None
