@@ -39,14 +39,16 @@ class _Count:
     def tasks(self, units: Iterable[Unit], protocol: Codebook, blind: bool) -> Iterator[dict[str, Any]]:
         for unit in units:
             self.units += 1
+            # Label Studio's converter sorts by time and cannot compare one with none: all of a task, or no one.
+            timed = all(row.utc is not None for row in unit.people)
             yield {
                 "id": self.units,
                 "data": {**place_of(unit, blind=blind), **texts_of(unit)},
-                "annotations": [self._annotation(row, protocol) for row in unit.people],
+                "annotations": [self._annotation(row, protocol, timed) for row in unit.people],
                 "predictions": [] if blind else [self._prediction(row, protocol) for row in unit.judges],
             }
 
-    def _annotation(self, row: HumanLabelRow, protocol: Codebook) -> dict[str, Any]:
+    def _annotation(self, row: HumanLabelRow, protocol: Codebook, timed: bool) -> dict[str, Any]:
         self.people += 1
         number = self._coders.setdefault(row.coder, len(self._coders) + 1)
         found: dict[str, Any] = {
@@ -56,7 +58,7 @@ class _Count:
             "was_cancelled": row.label is None and row.rating is None,
             "ground_truth": row.role == "adjudicator",
         }
-        if row.utc is not None:
+        if timed:
             found["created_at"] = row.utc
         if row.active_ms is not None:
             found["lead_time"] = row.active_ms / 1000

@@ -82,8 +82,8 @@ def _sample(run: Mapping[str, Any], seen: set[str], record: Record) -> Iterator[
         )
         for repeat, text in enumerate(texts, start=1):
             yield ResponseRow(text=text, repeat=repeat, extra=_extra(data), **place)
-        seen.add(key)
     yield from _metrics(data, {**place, "repeat": 1})
+    seen.add(key)  # only now: a record that is refused brings nothing, and the next one of the document must
 
 
 def _metrics(data: Mapping[str, Any], place: Mapping[str, Any]) -> Iterator[ImportRow]:

@@ -62,11 +62,11 @@ def _instance(
 ) -> Iterator[ImportRow]:
     data: Mapping[str, Any] = record.data
     key, text = str(need(data, "id", str, int)), need(data, "displayed_text", str)
+    label = _label(need(data, "label_annotations", dict), schema)
     place, new = responses.place(ResponseRow(key, record.row, text, source=source))
     if new is not None:
         yield ItemRow(key, record.row, TEXT_ALONE, source=source)
         yield new
-    label = _label(need(data, "label_annotations", dict), schema)
     mapped = labels.get(label, label) if label is not None else None
     yield HumanLabelRow(coder=coder, label=mapped, active_ms=_spent(maybe(data, "behavioral_data", dict)), **place)
 

@@ -60,15 +60,15 @@ def _sample(
     key = derived_key(question, context)
     model = request.option("model")
     text = need(given, "response", str)
+    output = need(record.data, "metric_output", int, float, str)
+    prompts = maybe(record.data, "prompts", dict) or {}
+    accepted = maybe(record.data, "is_accepted", bool)
     place, new = responses.place(ResponseRow(key, record.row, text, model=model, source=source), metric)
     if new is not None:
         gold = texts("")(given.get("reference"))
         yield ItemRow(key, record.row, question, context=context, gold=gold, source=source)
         yield new
-    output = need(record.data, "metric_output", int, float, str)
-    prompts = maybe(record.data, "prompts", dict) or {}
     yield from judge_rows(metric, output, place, rationale=_reason(prompts))
-    accepted = maybe(record.data, "is_accepted", bool)
     if accepted is not None:
         label = as_text(output) if accepted else _corrected(output, prompts)
         coder = request.option("coder", "annotator")

@@ -56,13 +56,13 @@ def compile_fields(recipe: Recipe) -> dict[str, Getter]:
     if "confidence" in rules and recipe.options.confidence_scale is None:
         hint = "Say what certainty is written as: confidence_scale = 1 or 100."
         raise MappingError("Confidence is mapped, but its scale is not declared.", hint)
-    return {target: _then(_getter(rules[target].value), readers[target]) for target in readers if target in rules}
+    return {target: _getter(rules[target].value, readers[target]) for target in readers if target in rules}
 
 
 def compile_strata(recipe: Recipe) -> dict[str, Getter]:
     """The strata by name."""
     named = [(split_target(rule.target), rule.value) for rule in recipe.fields]
-    return {name: _then(_getter(value), strip) for (family, name, _), value in named if family == "stratum"}
+    return {name: _getter(value, strip) for (family, name, _), value in named if family == "stratum"}
 
 
 def compile_judges(recipe: Recipe) -> list[Rater]:
@@ -104,11 +104,22 @@ def _readers(options: TableOptions) -> dict[str, Reader]:
 # --- where values come from ---------------------------------------------------------------------------
 
 
-def _getter(expression: Expression) -> Getter:
+def _getter(expression: Expression, read: Reader | None = None) -> Getter:
+    """The value of an expression, read as its type. A bare column, by far the most frequent, is one call."""
+    readers = (*expression.steps, *([] if read is None else [read]))
+    if len(readers) == 1 and _is_bare(expression):
+        column, only = expression.column or "", readers[0]
+        return lambda record: only(record.main.data.get(column))
     source = _source(expression)
-    for step in expression.steps:
-        source = _then(source, step)
+    for reader in readers:
+        source = _then(source, reader)
     return source
+
+
+def _is_bare(expression: Expression) -> bool:
+    """True for a column of the main file whose name is no path."""
+    column = expression.column
+    return column is not None and expression.join is None and "." not in column and "[" not in column
 
 
 def _then(get: Getter, read: Reader) -> Getter:
@@ -129,9 +140,9 @@ def _source(expression: Expression) -> Getter:
     join = expression.join
     if join is not None:
         return lambda record: _cell(record.others[join], column)
-    if "." in column or "[" in column:
-        return _nested(column)
-    return lambda record: record.main.data.get(column)
+    if _is_bare(expression):
+        return lambda record: record.main.data.get(column)
+    return _nested(column)
 
 
 def _cell(record: Record | None, column: str) -> object:
@@ -184,13 +195,13 @@ def _raters(recipe: Recipe, family: str, role: Role) -> list[Rater]:
     raters = [_rater(_constant(name), role, parts) for name, parts in named.items()]
     if family in rules:
         parts = {part: rules[target] for target, part in _LONG[family].items() if target in rules}
-        raters.append(_rater(_then(_getter(rules[family].value), strip), role, parts))
+        raters.append(_rater(_getter(rules[family].value, strip), role, parts))
     return raters
 
 
 def _rater(name: Getter, role: Role, parts: Mapping[str, FieldRule]) -> Rater:
     join = next((rule.value.join for rule in parts.values() if rule.value.join), None)
-    getters = {part: _then(_getter(rule.value), _PARTS.get(part, as_text)) for part, rule in parts.items()}
+    getters = {part: _getter(rule.value, _PARTS.get(part, as_text)) for part, rule in parts.items()}
     return Rater(name, role, getters, join)
 
 

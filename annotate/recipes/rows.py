@@ -53,21 +53,33 @@ class Mapper:
         )
         self._long = self._adds and any(rule.target in ("coder", "judge") for rule in recipe.fields)
         self._seen: dict[tuple[str, str, str, int], int] = {}
+        self._last: tuple[str, str, str, int] | None = None
         self._used = columns_used(recipe.fields) | set(recipe.ignore)
 
-    def rows(self, record: Joined) -> Iterator[ImportRow]:
+    def rows(self, record: Joined) -> list[ImportRow]:
         """The item (once for as many records as repeat it), its response, then the labels.
 
-        A blank label is a row too: it is counted where it is stored.
+        A blank label is a row too: it is counted where it is stored. Raises Unfit where the record does not fit; what
+        it alone would have brought is then left to the next record that has it.
         """
-        item = self._items.of(record)
-        place: dict[str, Any] = {"item": item.key}
+        self._last = None
+        try:
+            return list(self._made(record))
+        except Unfit:
+            self._items.forget()
+            if self._last is not None:
+                self._seen.pop(self._last, None)
+            raise
+
+    def _made(self, record: Joined) -> Iterator[ImportRow]:
+        key, item = self._items.of(record)
+        place: dict[str, Any] = {"item": key}
         for name, get in self._place:
             place[name] = get(record) or ""
         repeat = self._repeat(record) if self._repeat is not None else None
         place["repeat"] = 1 if repeat is None and self._long else repeat
         if self._adds:
-            if self._items.is_new(item):
+            if item is not None:
                 yield item
             response = self._response(place, record)
             if not self._long or self._is_new(response):
@@ -85,6 +97,8 @@ class Mapper:
         place = (response.item, response.model, response.condition, response.repeat or 1)
         text = hash((response.text, response.text_b))
         new = place not in self._seen
+        if new:
+            self._last = place
         if self._seen.setdefault(place, text) != text:
             raise Unfit("another response has the same item, model and condition: map 'repeat' or 'condition' too")
         return new
@@ -111,7 +125,7 @@ class _Items:
 
     def __init__(self, fields: Mapping[str, Getter], strata: Mapping[str, Getter]) -> None:
         self._key, self._question = fields.get("item"), fields.get("question")
-        self._strata = strata
+        self._strata = tuple(strata.items())
         names = {
             "context": "context",
             "gold": "gold",
@@ -120,30 +134,39 @@ class _Items:
             "key": "answer_key",
         }
         self._fields = [(name, fields[target]) for target, name in names.items() if target in fields]
+        self._context = next((i for i, (name, _) in enumerate(self._fields) if name == "context"), None)
         self._recent: dict[str, tuple[object, ...]] = {}
+        self._latest: str | None = None
 
-    def of(self, record: Joined) -> ItemRow:
-        """The record's item. Its key is its own, else one from question and context, else the line."""
+    def of(self, record: Joined) -> tuple[str, ItemRow | None]:
+        """The item's key, and the item unless it was handed on before. The key is the record's own, else one from
+        question and context, else the line."""
         question = (self._question(record) if self._question is not None else None) or ""
         if self._question is not None and not question:
             raise Unfit("the question is missing")
-        more = {name: get(record) for name, get in self._fields}
-        key = self._key_of(record, question, more.get("context"))
-        strata = {name: text for name, get in self._strata.items() if (text := get(record)) is not None}
-        row = record.main.row
-        return ItemRow(key, row, question or TEXT_ALONE, strata=strata, source=record.sources[None], **more)
-
-    def is_new(self, item: ItemRow) -> bool:
-        content = (item.question, item.context, item.gold, item.rationale, item.options, item.answer_key, item.strata)
-        if self._recent.get(item.key) == content:
-            return False
+        found = [get(record) for _, get in self._fields]
+        strata = {name: text for name, get in self._strata if (text := get(record)) is not None}
+        key = self._key_of(record, question, found)
+        content = (question, found, strata)
+        self._latest = None
+        if self._recent.get(key) == content:
+            return key, None
+        self._latest = key
         if len(self._recent) >= _REMEMBERED:
             self._recent.clear()
-        self._recent[item.key] = content
-        return True
+        self._recent[key] = content
+        more = {name: value for (name, _), value in zip(self._fields, found, strict=True)}
+        item = ItemRow(key, record.main.row, question or TEXT_ALONE, strata=strata, source=record.sources[None], **more)
+        return key, item
 
-    def _key_of(self, record: Joined, question: str, context: str | None) -> str:
+    def forget(self) -> None:
+        """The item that was handed on last was refused with its record."""
+        if self._latest is not None:
+            self._recent.pop(self._latest, None)
+
+    def _key_of(self, record: Joined, question: str, found: list[Any]) -> str:
         if self._key is None:
+            context = found[self._context] if self._context is not None else None
             return values.derived_key(question, context) if question else f"row-{record.main.row}"
         key: str | None = self._key(record)
         if key is None:

@@ -40,7 +40,7 @@ def _group_rows(recipe: Recipe, mapper: Mapper, group: Group, tally: Tally) -> I
             yield tally.reject(main, found.row, found.reason)
             continue
         try:
-            yield from list(mapper.rows(Joined(found, others, group.captures, sources)))
+            yield from mapper.rows(Joined(found, others, group.captures, sources))
         except Unfit as unfit:
             yield tally.reject(main, found.row, str(unfit))
     for side in sides:

@@ -78,6 +78,13 @@ def test_alignment_rates_only_correct_answers_and_nas_rates_always() -> None:
     assert [rule.field for rule in nas.filters] == ["choice_is_key"]
 
 
+def test_reserved_keys_are_the_letters_of_the_coding_screen() -> None:
+    from tui.actions import ACTIONS
+
+    letters = {key for action in ACTIONS for key in action.keys if len(key) == 1 and key.isalpha()}
+    assert letters == set(reserved_keys())
+
+
 def test_every_rating_value_has_exactly_one_anchor() -> None:
     for name in ("alignment", "nas"):
         rating = load_protocol(name).rating

@@ -65,7 +65,10 @@ def test_label_studio_keeps_ratings_times_final_labels_and_judges(
     assert write("label_studio", units, path).judges == 1
     rows = read_back(path)
     ann = next(row for row in rows if isinstance(row, HumanLabelRow) and row.coder == "Ann")
-    assert (ann.active_ms, ann.utc) == (4500, "2026-11-30T15:28:49.000Z")
+    assert (ann.active_ms, ann.utc) == (4500, None)  # only one of this task's three labels has a time
+    timed = Unit(units[0].item, units[0].response, units[0].people[:1])
+    write("label_studio", [timed], tmp_path / "timed.json")
+    assert read_back(tmp_path / "timed.json")[-1].utc == "2026-11-30T15:28:49.000Z"
     assert next(row.rating for row in rows if isinstance(row, HumanLabelRow) and row.model == "m2") == 40
     assert {row.coder: row.role for row in rows if isinstance(row, HumanLabelRow)}["final"] == "adjudicator"
     judge = next(row for row in rows if isinstance(row, JudgeLabelRow))
@@ -182,3 +185,26 @@ def test_without_inspect_ai_one_line_says_so(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
     with pytest.raises(AnnotateError, match="needs inspect_ai, which is not installed"):
         write_scores(tmp_path / "log.eval", tmp_path / "out.eval", [])
+
+
+# --- Label Studio, by its own library --------------------------------------------------------------------
+
+
+def test_label_studios_own_library_accepts_the_interface_and_the_tasks(units: list[Unit], tmp_path: Path) -> None:
+    sdk = pytest.importorskip("label_studio_sdk.label_interface")
+    converter = pytest.importorskip("label_studio_sdk.converter")
+    config = interface(load_protocol("correctness"))
+    labels_of = sdk.LabelInterface(config)
+    labels_of.validate()
+    path = tmp_path / "tasks.json"
+    write("label_studio", [unit for unit in units if unit.people[0].rating is None], path)
+    tasks = json.loads(path.read_text(encoding="utf-8"))
+    for task in tasks:
+        assert labels_of.validate_task({"data": task["data"]})
+        assert all(labels_of.validate_annotation(annotation) for annotation in task["annotations"])
+    # Its converter reads the same choices out of the file that annotate wrote.
+    (tmp_path / "out").mkdir()
+    converted = converter.Converter(config, str(tmp_path / "out"), download_resources=False)
+    converted.convert_to_json_min(str(path), str(tmp_path / "out"), is_dir=False)
+    flat = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))
+    assert [entry.get("label") for entry in flat] == ["CORRECT", "WRONG", "CORRECT"]

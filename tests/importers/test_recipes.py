@@ -18,6 +18,7 @@ from annotate.importers import ImportJob, prepare_recipe
 from annotate.protocols import load_protocol
 from annotate.recipes import load_recipe, parse_recipe, shipped_recipes
 from db.errors import AnnotateError
+from db.imports import import_rows
 from db.judge_maps import rule_for
 from db.records import HumanLabelRow, ItemRow, JudgeLabelRow, Reject, ResponseRow
 
@@ -329,4 +330,8 @@ def test_a_published_set_goes_into_a_study_whole(shared_data: Path, into_study: 
     for kind in report.kinds.values():
         assert kind.read == kind.imported + kind.unchanged + kind.blank
     assert report.kinds["responses"].imported == {"openqa": 1490, "xstest": 2250, "pandalm": 999}[name]
+    again = prepare_recipe(name, [folder])
+    how: dict[str, Any] = {"format": again.format, "sources": again.source_files(), "mapping": again.mapping}
+    second = import_rows(study, again.rows, protocol=load_protocol(again.protocol), **how)
+    assert (second.batch, second.imported) == (None, 0)  # recognised, not doubled
     study.close()

@@ -157,6 +157,16 @@ def test_a_wrong_mapping_gets_one_line(write: Write, rows_of: Rows, mapping: str
     assert caught.value.hint
 
 
+def test_a_refused_record_does_not_take_its_item_with_it(write: Write, rows_of: Rows) -> None:
+    """The first of three records of an item is refused: the next one brings the item. So with repeated responses."""
+    path = write("t.csv", "id,q,a,r\n1,Q,a,high\n1,Q,b,3\n1,Q,c,4\n")
+    rows = rows_of(path, format="table", map="id=item,q=question,a=response,r=coder.c.rating")
+    assert [type(row) for row in rows] == [Reject, ItemRow, ResponseRow, HumanLabelRow, ResponseRow, HumanLabelRow]
+    path = write("t.csv", "id,a,who,r\n1,a,A,high\n1,a,B,3\n")
+    rows = rows_of(path, format="table", map="id=item,a=response,who=coder,r=rating")
+    assert [type(row) for row in rows] == [Reject, ItemRow, ResponseRow, HumanLabelRow]
+
+
 def test_a_column_that_no_json_record_has_refuses_the_file(write: Write, rows_of: Rows) -> None:
     path = write("t.jsonl", '{"question": "q", "answer": "a"}\n' * 3)
     with pytest.raises(AnnotateError, match="no column 'anwser'") as caught:
