@@ -104,8 +104,9 @@ class Case:
 
     def unscorable(self) -> BoolArray:
         """(R,) rows on which the judge gave nothing that the score can use."""
-        silent: BoolArray = (self.corpus.judged >= len(self.outcomes)) & ~self.corpus.judge.any(axis=1)
-        return silent
+        foreign = self.score.foreign(self.outcomes)
+        outside = np.array([name in foreign for name in self.outcomes], np.bool_)
+        return _silent(self.corpus.judged, self.corpus.judge, outside)
 
     def open_records(self, judged_only: bool = False) -> int:
         """Records whose value a judgement can change (and that the judge can score, with `judged_only`)."""
@@ -133,8 +134,9 @@ class People:
         scopes = {code: reason for code, reason in enumerate(scope.reasons) if code}
         unlabelled = sample.has(*WITHOUT_LABEL) | (shares.sum(axis=1) == 0)
         known = settled(features)
+        outside = _foreign(score, records)
         self.fate = np.select(
-            [*(scope.codes == code for code in scopes), known, unlabelled, ~people.any(axis=1)],
+            [*(scope.codes == code for code in scopes), known, unlabelled, (shares[:, outside] > 0).any(axis=1)],
             [*scopes.values(), SETTLED, _why_unlabelled(sample), OUTSIDE],
             USED,
         )
@@ -143,7 +145,7 @@ class People:
             np.arange(len(sample)), shares, people, by_judge, features, judged, records.stratum.onto(strata),
             score.possible(records), sample.weight, sample.inclusion,
             np.zeros(len(sample), np.int64) if records.item is None else records.item.codes,
-            ~((judged >= features.shape[1] - 2) & ~by_judge.any(axis=1)),
+            ~_silent(judged, by_judge, outside),
         )  # fmt: skip
 
     def of(self, model: str) -> tuple[UnitSide, dict[str, int]]:
@@ -185,6 +187,19 @@ def judge_columns(score: Score, records: Records, judge: str) -> IntArray:
     """(R,) column of the judge's outcome in the feature array: an outcome, or one of the last two."""
     outcome, known = score.judged(records, judge), len(score.outcomes(records.labels))
     return np.where(outcome >= 0, outcome, known - 1 - outcome)
+
+
+def _foreign(score: Score, records: Records) -> BoolArray:
+    """(O,) outcomes that the score cannot use."""
+    foreign = score.foreign(records.labels)
+    return np.array([name in foreign for name in score.outcomes(records.labels)], np.bool_)
+
+
+def _silent(judged: IntArray, by_judge: FloatArray, outside: BoolArray) -> BoolArray:
+    """(R,) rows on which the judge's output is nothing that the score can use."""
+    unusable = np.concatenate([outside, [True, True]])[judged]
+    silent: BoolArray = unusable & ~by_judge.any(axis=1)
+    return silent
 
 
 def settled(features: FloatArray) -> BoolArray:

@@ -22,6 +22,8 @@ from agreement.impact.records import FloatArray, IntArray
 from agreement.impact.resample import Questions
 
 METHOD = "difference estimator on totals"
+SMOOTHED = f"{METHOD}, smoothed (fewer than 5 labels differ from the judge's)"
+FEW = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ def difference_totals(
     judge = case.judge_totals()
     strata = post_strata(case)
     change = units.human - units.judge
+    few = int((np.abs(change) > 1e-12).any(axis=1).sum()) < FEW
     estimate, judge_draws = judge.copy(), None
     drawn = np.tile(judge, (draws, 1))
     sizes = np.tile(strata.size.astype(np.float64), (draws, 1))
@@ -85,11 +88,15 @@ def difference_totals(
     for g in range(len(strata.size)):
         mine = np.flatnonzero(strata.units == g)
         finite = 1 - len(mine) / strata.size[g] if questions is None else 1.0
-        mean, resampled = _mean_change(change[mine], units.weight[mine], finite, draws, rng)
+        if few and finite > 0:
+            mean, resampled = _smoothed_change(case, strata, g, change[mine], units.weight[mine], finite, draws, rng)
+        else:
+            mean, resampled = _mean_change(change[mine], units.weight[mine], finite, draws, rng)
         estimate += strata.size[g] * mean
         drawn += sizes[:, [g]] * resampled
     freedom = max(len(units) - len(strata.size), 1)
-    return CorpusTotals(estimate, drawn, judge, judge_draws, METHOD, strata.notes, freedom)
+    method = SMOOTHED if few else METHOD
+    return CorpusTotals(estimate, drawn, judge, judge_draws, method, strata.notes, freedom)
 
 
 def _join(case: Case, outcome: IntArray, size: IntArray, n: IntArray) -> tuple[IntArray, tuple[str, ...]]:
@@ -130,6 +137,43 @@ def _mean_change(
     times = np.bincount(picked.ravel(), minlength=draws * n).reshape(draws, n) * weight
     resampled = times @ change / times.sum(axis=1, keepdims=True)
     return mean, mean + (resampled - mean) * np.sqrt(finite * n / (n - 1))
+
+
+def _smoothed_change(
+    case: Case,
+    strata: PostStrata,
+    group: int,
+    change: FloatArray,
+    weight: FloatArray,
+    finite: float,
+    draws: int,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, FloatArray]:
+    """As `_mean_change`, for few differences: a resample of units that all agree would claim that no error exists.
+
+    A Bayesian bootstrap of the units (Rubin 1981) with the corpus posterior's prior beside them: mass 1 per group, half
+    of it on no change, half spread over the changes that the other possible outcomes would make on average.
+    """
+    mean = weight @ change / weight.sum() if len(change) else np.zeros(change.shape[1])
+    pseudo, mass = _pseudo_changes(case, strata, group)
+    size = np.concatenate([weight * len(weight) / weight.sum() if len(weight) else weight, np.ones(len(mass))])
+    gammas = rng.standard_gamma(np.concatenate([np.ones(len(change)), mass]), (draws, len(size))) * size
+    drawn = gammas @ np.concatenate([change, pseudo]) / gammas.sum(axis=1, keepdims=True)
+    return mean, mean + (drawn - drawn.mean(axis=0)) * np.sqrt(finite)
+
+
+def _pseudo_changes(case: Case, strata: PostStrata, group: int) -> tuple[FloatArray, FloatArray]:
+    """(O + 1, d) mean change under each outcome that the judge did not give, and none; (O + 1,) their prior masses."""
+    still = np.flatnonzero(~case.corpus.settled)[strata.rows == group]
+    count, possible = case.corpus.count[still], case.corpus.possible[still]
+    judge = case.corpus.features[still, case.corpus.judged[still]]
+    other = possible & (np.arange(possible.shape[1]) != case.corpus.judged[still][:, None])
+    weight = count[:, None] * other
+    total = weight.sum(axis=0)
+    change = case.corpus.features[still, : possible.shape[1]] - judge[:, None]
+    means = np.einsum("rk,rkd->kd", weight, change) / np.maximum(total, 1)[:, None]
+    mass = 0.5 * total / max(float(total.sum()), 1.0)
+    return np.concatenate([means, np.zeros((1, means.shape[1]))]), np.concatenate([mass, [1 - mass.sum()]])
 
 
 def _question_sizes(case: Case, strata: PostStrata, questions: Questions) -> FloatArray:

@@ -55,7 +55,8 @@ def pooling_test(
     score = next(iter(cases.values())).score
     if score.ratio(part) is None:
         return None
-    sides = {m: _side(case, part) for m, case in cases.items() if len(case.sample)}
+    found = {m: _side(case, part) for m, case in cases.items() if len(case.sample)}
+    sides = {m: side for m, side in found.items() if side is not None}
     if len(sides) < 2:
         return None
     everyone = np.sum([side.labels for side in sides.values()], axis=0)
@@ -76,11 +77,14 @@ def pooling_test(
     return Pooling(part, margin, differences, offered, pooled, _why(part, margin, worst, differences[worst], offered))
 
 
-def _side(case: Case, part: str) -> _Side:
+def _side(case: Case, part: str) -> _Side | None:
+    """None where the part is undefined under the judge."""
     ratio = case.score.ratio(part)
     assert ratio is not None
     corpus, units = case.corpus, case.sample
     totals = case.judge_totals()
+    if totals @ ratio.denominator <= 0:
+        return None
     value = float(totals @ ratio.numerator / (totals @ ratio.denominator))
     gradient = (ratio.numerator - value * ratio.denominator) / (totals @ ratio.denominator / case.n_records)
     rows, outcomes = len(case.outcomes) + 2, len(case.outcomes)

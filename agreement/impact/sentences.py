@@ -69,8 +69,9 @@ def _rank(model: str, ranking: Ranking, certain: bool) -> str:
     before = ranking.judge_rank[ranking.models.index(model)]
     after, probability = ranking.likeliest(model)
     chance = "> .99" if probability >= 0.995 else f"{probability:.2f}".lstrip("0")
-    if certain and probability == 1:
-        return f"; rank {before:g}" + (" stays" if after == before else f" to {after}")
+    if certain:
+        known = ranking.human_rank[ranking.models.index(model)]
+        return f"; rank {before:g}" + (" stays" if known == before else f" to {known:g}")
     if probability < LIKELY:
         return (
             f"; rank {before:g} under the judge, not settled under people's labels ({after} with probability {chance})"

@@ -12,7 +12,7 @@ from agreement.impact.oncorpus import CorpusPart
 from agreement.impact.onsample import SamplePart
 
 FEW = 5
-METHOD = "finite-population posterior (fewer than 5 units differ)"
+METHOD = "that of the corpus (fewer than 5 units differ)"
 
 
 def steadied(case: Case, part: str, found: SamplePart, corpus: CorpusPart) -> SamplePart:
@@ -21,13 +21,13 @@ def steadied(case: Case, part: str, found: SamplePart, corpus: CorpusPart) -> Sa
     The spread of the posterior around its own estimate is put around the sample's value, which it must hold.
     """
     ratio = case.score.ratio(part)
-    if ratio is None or found.n == 0:
-        return found
     units = case.sample.take(case.sample.paired)
-    if bool((units.weight <= 1 + 1e-9).all()):
+    if found.n == 0 or bool((units.weight <= 1 + 1e-9).all()):
         return found
-    direction = ratio.numerator
-    human, judge = units.human @ direction, units.judge @ direction
+    if ratio is None:
+        moved = int((np.abs(units.human - units.judge) > 1e-12).any(axis=1).sum())
+        return replace(found, delta=_around(found.delta, corpus.delta)) if moved < FEW else found
+    human, judge = units.human @ ratio.numerator, units.judge @ ratio.numerator
     changed = int((np.abs(human - judge) > 1e-12).sum())
     delta = _around(found.delta, corpus.delta) if changed < FEW else found.delta
     _, sizes = np.unique(np.round(human, 9), return_counts=True)

@@ -102,6 +102,10 @@ class Score(Protocol):
         """Names of the O outcomes that a judge or a coder can give."""
         ...
 
+    def foreign(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        """Outcomes that the score cannot use; a record that people give one of them is out of both sides."""
+        ...
+
     def scope(self, records: Records) -> Scope:
         """Which records count, and why the others do not."""
         ...
@@ -162,6 +166,9 @@ class LabelScore:
 
     def outcomes(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         return labels
+
+    def foreign(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        return ()
 
     def scope(self, records: Records) -> Scope:
         return Scope(records.technical.astype(np.int64), (VALID, TECHNICAL))

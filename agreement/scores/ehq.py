@@ -71,6 +71,9 @@ class Ehq(LabelScore):
     def headline(self) -> str:
         return "EHQ"
 
+    def foreign(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(label for label in labels if label not in self.roles)
+
     def features(self, records: Records) -> FloatArray:
         """(R, q + 2, 16): counts that EHQ1 and EHQ2 need, confidence coverage, and the gap of each confidence bin."""
         a, h, c, w = position(records.labels, self.roles, self.name)
@@ -156,6 +159,9 @@ class BalancedEhq3(LabelScore):
     parts: tuple[str, ...] = ("EHQ3-balanced",)
     needs: tuple[str, ...] = ("judges", "confidence", "by:category")
     bounds: tuple[float, float] = (0.0, 1.0)
+
+    def foreign(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        return Ehq(roles=self.roles).foreign(labels)
 
     def scope(self, records: Records) -> Scope:
         inside = records.factor(self.variable).is_in(self.categories)

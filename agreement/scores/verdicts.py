@@ -54,6 +54,9 @@ class Verdicts:
     def outcomes(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         return self.score.outcomes(labels)
 
+    def foreign(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        return self.score.foreign(labels)
+
     def scope(self, records: Records) -> Scope:
         inner = self.score.scope(records)
         z = self.score.features(records)[:, :-2]

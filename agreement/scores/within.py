@@ -53,6 +53,9 @@ class Within:
     def outcomes(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         return self.score.outcomes(labels)
 
+    def foreign(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        return self.score.foreign(labels)
+
     def scope(self, records: Records) -> Scope:
         inner = self.score.scope(records)
         inside = records.factor(self.variable).is_in(self.values_in)

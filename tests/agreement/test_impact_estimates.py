@@ -93,21 +93,21 @@ def test_corpus_estimate_is_post_stratified() -> None:
 
 
 def test_difference_estimator_by_hand() -> None:
-    # EHQ3. Corpus: 10 records, all CORRECT for the judge, confidence 80; 4 are labelled: 3 CORRECT, 1 WRONG.
-    # Judge: gap 10 * (1 - .8) = 2 over T_S = 10: EHQ3 = .8. Change of the gap per record: 0, 0, 0, -1, mean -.25, so
-    # T_gap = 2 - 2.5 = -.5 and the plug-in EHQ3 is 1 - .5 / 10 = .95.
-    corpus = Records.from_columns(LABELS, ["m"], judges={"j": ["CORRECT"]}, confidence=[80], count=[10], item=["a"])
+    # EHQ3. Corpus: 40 records, all CORRECT for the judge, confidence 80; 16 are labelled: 10 CORRECT, 6 WRONG.
+    # Judge: gap 40 * (1 - .8) = 8 over T_S = 40: EHQ3 = .8. Change of the gap per record: 0 or -1, mean -6/16, so
+    # T_gap = 8 - 15 = -7 and the plug-in EHQ3 is 1 - 7 / 40 = .825.
+    corpus = Records.from_columns(LABELS, ["m"], judges={"j": ["CORRECT"]}, confidence=[80], count=[40], item=["a"])
     drawn = Records.from_columns(
-        LABELS, ["m"] * 4, judges={"j": ["CORRECT"] * 4}, confidence=[80] * 4, item=list("abcd")
+        LABELS, ["m"] * 16, judges={"j": ["CORRECT"] * 16}, confidence=[80] * 16, item=[str(i) for i in range(16)]
     )
-    sample = Sample.of(drawn, np.eye(4)[[2, 2, 2, 3]], inclusion=0.4)
+    sample = Sample.of(drawn, np.eye(4)[[2] * 10 + [3] * 6], inclusion=0.4)
     case = build_cases(Ehq(), "j", corpus, sample)["m"]
-    totals = difference_totals(case, draws=2000, rng=stream(1, "t"))
+    totals = difference_totals(case, draws=4000, rng=stream(1, "t"))
     assert totals is not None
     assert Ehq().values(totals.judge)[2] == pytest.approx(0.8)
-    assert Ehq().values(totals.human)[2] == pytest.approx(0.95)
-    # Spread of the gap total: N sqrt((1 - n/N) s^2 / n) = 10 sqrt(.6 * .25 / 4) = 1.936.
-    assert totals.draws[:, 6:].sum(axis=1).std(ddof=1) == pytest.approx(1.936, rel=0.06)
+    assert Ehq().values(totals.human)[2] == pytest.approx(0.825)
+    # Spread of the gap total: N sqrt((1 - n/N) s^2 / n), s^2 = 16/15 * 6/16 * 10/16 = .25: 40 sqrt(.6 * .25 / 16).
+    assert totals.draws[:, 6:].sum(axis=1).std(ddof=1) == pytest.approx(3.873, rel=0.05)
 
 
 def test_cells_without_labels_join_and_are_named() -> None:
@@ -168,7 +168,7 @@ def test_few_differences_get_a_small_sample_interval() -> None:
     )
     assert part.sample is not None
     assert part.sample.delta.value == 0
-    assert "posterior (fewer than 5 units differ)" in part.sample.delta.method
+    assert "fewer than 5 units differ" in part.sample.delta.method
     assert part.sample.delta.low is not None
     assert part.sample.delta.low < 0
     assert part.sample.delta.high is not None
@@ -317,3 +317,53 @@ def test_confidence_bins_are_part_of_the_result() -> None:
 
     judge = judge_scores(corpus, [Ehq()]).main.models["model-0"].parts["EHQ3"].judge.value
     assert 1 - error == pytest.approx(judge, abs=1e-12)
+
+
+def test_a_judge_without_an_error_in_the_sample_is_not_called_perfect() -> None:
+    """40 labels that all agree: no interval of zero width, neither for means nor for calibration scores."""
+    corpus, _, _ = ehq_corpus(1, 800, 100, seed=16)
+    drawn = np.arange(0, 800, 20)
+    sample = Sample.of(corpus.take(drawn), np.eye(4)[corpus.judges["judge"][drawn]], inclusion=0.05)
+    model = score_impact(corpus, sample, [Ehq()], options=Options(draws=2000, permutations=99)).main.models["model-0"]
+    for part in model.parts.values():
+        assert part.sample is not None
+        for estimate in (part.delta, part.sample.delta):
+            assert estimate.low is not None
+            assert estimate.high is not None
+            assert estimate.high - estimate.low > 0.02
+            assert "fewer than 5" in estimate.method or "posterior" in estimate.method
+
+
+def test_a_single_label_says_next_to_nothing() -> None:
+    corpus, sample, _ = ehq_corpus(1, 400, 60, seed=17)
+    one = sample.take(np.array([0]))
+    part = corpus_parts(build_cases(Ehq(), "judge", corpus, one)["model-0"], draws=2000, seed=1).parts["EHQ"]
+    assert (part.human.high or 0) - (part.human.low or 0) > 0.3
+
+
+def test_labels_that_a_score_cannot_use_are_out_of_both_sides_and_counted() -> None:
+    # Five labels are declared, EHQ knows four. Judge: WRONG, WRONG, HEDGE, OTHER; people: WRONG, OTHER, HEDGE, HEDGE.
+    labels = (*LABELS, "OTHER")
+    judge = ["WRONG", "WRONG", "HEDGE", "OTHER"]
+    corpus = Records.from_columns(labels, ["m"] * 4, judges={"j": judge}, item=list("abcd"))
+    people = [labels.index(name) for name in ("WRONG", "OTHER", "HEDGE", "HEDGE")]
+    case = build_cases(Ehq(), "j", corpus, Sample.of(corpus, np.eye(5)[people]))["m"]
+    assert case.lost == {
+        "used": 2,
+        "label that the score does not know": 1,
+        "the judge gave nothing that the score can use": 1,
+    }
+    part = sample_parts(case, draws=0, rng=stream(0, "x"))["EHQ1"]
+    assert (part.judge.value, part.human.value) == (0.5, 0.5)
+
+
+def test_a_label_that_only_leaves_a_denominator_stays_in() -> None:
+    # Accuracy over answered. Judge: CORRECT 2, WRONG 2 (2/4); people: CORRECT 2, WRONG 1, ABSTAIN 1 (2/3).
+    score = Rate("answered right", ("CORRECT",), among=("CORRECT", "WRONG"))
+    judge = ["CORRECT", "CORRECT", "WRONG", "WRONG"]
+    corpus = Records.from_columns(LABELS, ["m"] * 4, judges={"j": judge}, item=list("abcd"))
+    case = build_cases(score, "j", corpus, Sample.of(corpus, np.eye(4)[[2, 2, 3, 0]]))["m"]
+    part = sample_parts(case, draws=0, rng=stream(0, "x"))["answered right"]
+    assert (part.judge.value, part.human.value) == (pytest.approx(1 / 2), pytest.approx(2 / 3))
+    whole = corpus_parts(case, draws=1000, seed=0).parts["answered right"]
+    assert whole.human.value == pytest.approx(2 / 3)
