@@ -1,8 +1,8 @@
 """Graded responses of WikiProfile (Empty Shelves or Lost Keys): facts, six question types, with and without thinking.
 
 One record a response, in any table format: fact, question_type, question, gold, model, thinking, repeat, response,
-and what the graders said: ``label``, or one column ``label_NAME`` or ``grader_NAME`` for each of them; ``coder_NAME``
-for people. An item is a fact asked in one way; its strata name the fact and the question type.
+and what the graders said: ``label``, or a column ``label_NAME`` or ``grader_NAME`` for each of them (the latter whole
+is the judge's name); ``coder_NAME`` for people. An item is a fact asked in one way; its strata name fact and type.
 """
 
 from __future__ import annotations
@@ -37,8 +37,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "label": ("label",),
 }
 _NEEDED = ("fact", "question_type", "question", "gold", "model", "thinking", "response")
-_GRADERS = ("label_", "grader_")
-_CODERS = ("coder_",)
+_GRADER, _RATERS = "grader_", {"label_": "judge", "coder_": "coder"}
 
 
 class WikiProfileImporter:
@@ -105,10 +104,11 @@ def _labels(data: Mapping[str, Any], judge: str, place: Mapping[str, Any]) -> It
 
 def _rater(column: str) -> tuple[str, str] | None:
     """('judge', name) or ('coder', name) for a column with a rater's labels."""
-    for kind, prefixes in (("judge", _GRADERS), ("coder", _CODERS)):
-        for prefix in prefixes:
-            if column.startswith(prefix) and len(column) > len(prefix):
-                return kind, column.removeprefix(prefix)
+    if column.startswith(_GRADER):
+        return "judge", column
+    for prefix, kind in _RATERS.items():
+        if column.startswith(prefix) and len(column) > len(prefix):
+            return kind, column.removeprefix(prefix)
     return None
 
 

@@ -113,9 +113,8 @@ class _Side:
     def finish(self) -> list[Reject]:
         if self._differs:
             lines = ", ".join(map(str, self._differs[:_SHOWN]))
-            self._tally.notes.append(
-                f"{self.source}: {len(self._differs)} rows differ from {self._main} in what both hold (lines {lines})"
-            )
+            many = f"{len(self._differs)} rows differ" if len(self._differs) > 1 else "1 row differs"
+            self._tally.notes.append(f"{self.source}: {many} from {self._main} in what both hold (lines {lines})")
         return self.rejects()
 
     def _checked(self, main: Found, partner: Record) -> Record:
@@ -196,7 +195,7 @@ class _ByKey(_Side):
 
     def finish(self) -> list[Reject]:
         if self._alone:
-            self._tally.notes.append(f"{self._main}: {self._alone} records have no partner in {self.source}")
+            self._tally.notes.append(f"{self._main}: {self._alone} without a partner in {self.source}")
         left = [(key, record) for key, record in self._records.items() if key not in self._claimed]
         over = [
             self._tally.reject(self._index, record.row, f"no record of {self._main} has {_shown(key)}")

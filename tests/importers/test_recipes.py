@@ -70,7 +70,7 @@ def test_openqa_accounts_for_every_row_and_counts_the_known_differences(openqa: 
     assert openqa.rejects == []
     assert len({row.key for row in openqa.rows if isinstance(row, ItemRow)}) == 301
     gpt4, bem = sorted(openqa.job.tally.notes, reverse=True)
-    assert gpt4.startswith("NQ301_gpt-4.tsv: 1 rows differ")  # "558" against "July 11 1901"
+    assert gpt4.startswith("NQ301_gpt-4.tsv: 1 row differs")  # "558" against "July 11 1901"
     assert bem.startswith("NQ301_BEM.tsv: 2 rows differ")  # "20 %" and "US$1,499"
 
 
@@ -271,7 +271,7 @@ def test_a_join_by_key_counts_what_has_no_partner(write: Write, tmp_path: Path) 
         ("judge_m1.csv", 4, "the same key as line 2: '1'"),
         ("judge_m1.csv", 3, "no record of answers_m1.csv has '3'"),
     ]
-    assert job.tally.notes == ["answers_m1.csv: 1 records have no partner in judge_m1.csv"]
+    assert job.tally.notes == ["answers_m1.csv: 1 without a partner in judge_m1.csv"]
     assert job.tally.read == [2, 3]
 
 

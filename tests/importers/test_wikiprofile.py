@@ -43,7 +43,7 @@ def test_a_record(write: Write) -> None:
     assert isinstance(response, ResponseRow)
     assert (response.condition, response.repeat, response.extra) == ("thinking", 3, {"tokens": 7})
     assert [(row.judge, row.raw) for row in labels if isinstance(row, JudgeLabelRow)] == [
-        ("one", "CORRECT"),
+        ("grader_one", "CORRECT"),
         ("two", "PARTIALLY"),
     ]
     assert [(row.coder, row.label) for row in labels if isinstance(row, HumanLabelRow)] == [("Ann", "CORRECT")]
