@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from types import TracebackType
 
@@ -40,5 +41,40 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._shown and self._terminal:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+class Waiting:
+    """``with Waiting("Computing score impact"):``: says after a second that something is going on, and for how long."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._terminal = sys.stderr.isatty()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._talk, daemon=True)
+
+    def __enter__(self) -> Waiting:
+        self._start = time.monotonic()
+        self._thread.start()
+        return self
+
+    def _talk(self) -> None:
+        if self._over.wait(FIRST_SECONDS):
+            return
+        while True:
+            seconds = time.monotonic() - self._start
+            end = f"\r{self._what}: {seconds:.0f} s\x1b[K" if self._terminal else f"{self._what} …\n"
+            sys.stderr.write(end)
+            sys.stderr.flush()
+            if self._over.wait(1.0 if self._terminal else 3600.0):
+                return
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+        if self._terminal:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

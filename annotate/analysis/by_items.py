@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from agreement.against_people import JudgeAgreement, Measure
+from agreement.cells import FloatArray
 from agreement.confusion_matrix import judge_rows
 from agreement.impact import Sample
 from agreement.impact.columns import NO_LABEL_NAMES
@@ -26,7 +27,9 @@ def with_items_resampled(
     """The same numbers with the intervals of a bootstrap over items, all units of an item together."""
     matrices = _draws(found, sample, judge, seed, draws)
     occur, used = occurring(found.matrix.totals), used_by_people(found.matrix.totals)
-    drawn = {(name, None): function(matrices, occur, used) for name, function in OVERALL.items()}
+    drawn: dict[tuple[str, str | None], FloatArray] = {
+        (name, None): function(matrices, occur, used) for name, function in OVERALL.items()
+    }
     for name, per_label in PER_LABEL.items():
         values = per_label(matrices)
         drawn |= {(name, label): values[:, k] for k, label in enumerate(found.matrix.labels)}
@@ -34,7 +37,7 @@ def with_items_resampled(
     return replace(found, measures=measures, target="population", method="bootstrap")
 
 
-def _again(measure: Measure, draws: np.ndarray, level: float) -> Measure:  # type: ignore[type-arg]
+def _again(measure: Measure, draws: FloatArray, level: float) -> Measure:
     if measure.interval.value is None:
         return measure
     return Measure(
@@ -42,7 +45,7 @@ def _again(measure: Measure, draws: np.ndarray, level: float) -> Measure:  # typ
     )
 
 
-def _draws(found: JudgeAgreement, sample: Sample, judge: str, seed: int, draws: int) -> np.ndarray:  # type: ignore[type-arg]
+def _draws(found: JudgeAgreement, sample: Sample, judge: str, seed: int, draws: int) -> FloatArray:
     """(draws, rows, q) confusion matrices of resampled items."""
     each = _per_item(found, sample, judge)
     rng = np.random.Generator(np.random.PCG64(seed))
@@ -56,7 +59,7 @@ def _draws(found: JudgeAgreement, sample: Sample, judge: str, seed: int, draws: 
     return np.concatenate(parts).reshape(draws, *shape)
 
 
-def _per_item(found: JudgeAgreement, sample: Sample, judge: str) -> np.ndarray:  # type: ignore[type-arg]
+def _per_item(found: JudgeAgreement, sample: Sample, judge: str) -> FloatArray:
     """(items, rows, q) what each item adds to the confusion matrix."""
     records = sample.records
     assert records.item is not None

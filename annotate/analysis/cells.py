@@ -23,7 +23,7 @@ def cells_of(corpus: Records, sample: Sample, judge: str) -> Cells:
     for key, count in _keys(corpus, judge, corpus.count):
         sizes[key] = sizes.get(key, 0) + count
     q = len(corpus.labels)
-    labelled: dict[Key, np.ndarray] = {}  # type: ignore[type-arg]
+    labelled: dict[Key, np.ndarray] = {}
     fate = np.array(sample.status, dtype=object)
     for at, (key, _) in _placed(sample.records, judge):
         if fate[at] == "technical":
@@ -54,7 +54,7 @@ def _placed(records: Records, judge: str) -> Iterator[tuple[int, tuple[Key, int]
     return zip(positions.tolist(), _keys(records, judge, records.count), strict=True)
 
 
-def _keys(records: Records, judge: str, counts: np.ndarray) -> Iterator[tuple[Key, int]]:  # type: ignore[type-arg]
+def _keys(records: Records, judge: str, counts: np.ndarray) -> Iterator[tuple[Key, int]]:
     """(cell, count) of every row that is no technical failure."""
     models, strata, said = records.model.values(), records.stratum.values(), records.judges[judge]
     possible = records.can_occur()

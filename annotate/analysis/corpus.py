@@ -1,11 +1,11 @@
-"""A study as score impact takes it: the whole corpus as counted cells, and the labelled sample with the same columns."""
+"""A study as score impact takes it: the whole corpus as counted cells, and the labelled sample likewise."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from agreement.reference import reference_treatments
 from agreement.scores.base import Score
 from agreement.scores.declared import declared_scores
 from agreement.scores.rates import Shares
-from annotate.analysis.labels import StudyLabels
+from annotate.analysis.labels import StudyLabels, aligned, declared_labels
 from annotate.analysis.reference import Reference
 from db.canonical import canonical_json
 from db.corpus import corpus_cells
@@ -86,15 +86,18 @@ def columns_of(study: Study, protocol: Protocol, scores: Sequence[Score], by: Se
     )
 
 
-def load_corpus(study: Study, protocol: Protocol, columns: Columns) -> tuple[Records, tuple[str, ...]]:
+def load_corpus(
+    study: Study, protocol: Protocol, columns: Columns, *, as_labels: bool = False
+) -> tuple[Records, tuple[str, ...]]:
     """The corpus that the numbers speak of, and what a reader must know of it.
 
     A census speaks of its own responses, a draw of all. Where an import gave probabilities for its own responses only,
-    the rest of the corpus is known through its weights: each response stands for 1/pi of them.
+    the rest of the corpus is known through its weights: each response stands for 1/pi of them. ``as_labels``: where a
+    protocol only rates, with the sides of its threshold for labels, and without what is not to be rated.
     """
     sample = current_sample(study)
     if sample is not None and sample.kind == "imported":
-        return _weighted_corpus(study, protocol, columns)
+        return _weighted_corpus(study, protocol, columns, as_labels)
     cells = corpus_cells(study, columns.names)
     rows, counts = list(cells.rows), list(cells.counts)
     notes: tuple[str, ...] = ()
@@ -106,26 +109,36 @@ def load_corpus(study: Study, protocol: Protocol, columns: Columns) -> tuple[Rec
             notes = (f"{left:,} responses without a human label are no part of the census and are left out",)
         counts = [n for n, keep in zip(counts, inside, strict=True) if keep]
         rows = [row for row, keep in zip(rows, inside, strict=True) if keep]
-    return _records(protocol, columns, rows, counts), notes
+    if as_labels and protocol.rating_only:
+        place = columns.names.index("stratum")
+        counts = [n if row[place] is not None else 0 for row, n in zip(rows, counts, strict=True)]
+    return _records(protocol, columns, rows, counts, as_labels), notes
 
 
 def load_sample(
-    study: Study, protocol: Protocol, columns: Columns, labels: StudyLabels, reference: Reference
+    study: Study,
+    protocol: Protocol,
+    columns: Columns,
+    labels: StudyLabels,
+    reference: Reference,
+    *,
+    as_labels: bool = False,
 ) -> Sample:
     """The drawn units with people's labels and ratings, their weights, and every other treatment of disagreement."""
-    withitem = Columns(*(getattr(columns, name) if name != "item" else True for name in columns.__slots__))
+    withitem = replace(columns, item=True)
     units = unit_rows(study, withitem.names)
-    records = _records(protocol, withitem, [unit.values for unit in units], [1] * len(units))
+    records = _records(protocol, withitem, [unit.values for unit in units], [1] * len(units), as_labels)
+    labelled = bool(records.labels)
     inclusion = np.array(labels.pi, np.float64)
     weights = reference.weights.weights
     return Sample(
         records=records,
-        shares=reference.shares,
+        shares=reference.shares if labelled else np.zeros((len(units), 0)),
         inclusion=inclusion,
         weight=np.where(weights > 0, weights, 1 / inclusion),
         status=reference.status,
         ratings=_ratings(labels),
-        treatments=_treatments(labels) if labels.labels else {},
+        treatments=_treatments(labels) if labelled else {},
         rating_treatments=_rating_treatments(labels),
         unit=labels.sample_unit,
     )
@@ -134,17 +147,21 @@ def load_sample(
 # --- records ----------------------------------------------------------------------------------------
 
 
-def _weighted_corpus(study: Study, protocol: Protocol, columns: Columns) -> tuple[Records, tuple[str, ...]]:
+def _weighted_corpus(
+    study: Study, protocol: Protocol, columns: Columns, as_labels: bool
+) -> tuple[Records, tuple[str, ...]]:
     units = unit_rows(study, columns.names)
     counts = [max(1, round(1 / (unit.pi or 1.0))) for unit in units]
     tally: Counter[tuple[Any, ...]] = Counter()
     for unit, number in zip(units, counts, strict=True):
         tally[unit.values] += number
     note = f"the corpus is known through its weights only: {len(units):,} responses stand for {sum(counts):,}"
-    return _records(protocol, columns, list(tally), list(tally.values())), (note,)
+    return _records(protocol, columns, list(tally), list(tally.values()), as_labels), (note,)
 
 
-def _records(protocol: Protocol, columns: Columns, rows: Sequence[Sequence[Any]], counts: Sequence[int]) -> Records:
+def _records(
+    protocol: Protocol, columns: Columns, rows: Sequence[Sequence[Any]], counts: Sequence[int], as_labels: bool
+) -> Records:
     table = _by_name(columns.names, rows)
     strata = {name: [_text(value) for value in table[name]] for name in columns.by}
     options: dict[str, Any] = {}
@@ -166,10 +183,11 @@ def _records(protocol: Protocol, columns: Columns, rows: Sequence[Sequence[Any]]
         options["ratings"] = {name: table[f"score:{name}"] for name in columns.judges}
     if protocol.impossible:
         options["impossible"] = _impossible(protocol)
+    declared = declared_labels(protocol) if as_labels else protocol.label_names
     return Records.from_columns(
-        protocol.label_names,
+        declared,
         table["model"],
-        judges={name: table[f"judge:{name}"] for name in columns.judges} if protocol.label_names else None,
+        judges=_judged(protocol, columns, table) if declared else None,
         count=counts,
         condition=table["condition"],
         stratum=[_stratum(value) for value in table["stratum"]],
@@ -177,6 +195,12 @@ def _records(protocol: Protocol, columns: Columns, rows: Sequence[Sequence[Any]]
         technical=table["technical"],
         **options,
     )
+
+
+def _judged(protocol: Protocol, columns: Columns, table: Mapping[str, list[Any]]) -> dict[str, list[str | None]]:
+    if not protocol.rating_only:
+        return {name: table[f"judge:{name}"] for name in columns.judges}
+    return {name: [aligned(protocol, score) for score in table[f"score:{name}"]] for name in columns.judges}
 
 
 def _by_name(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:

@@ -1,8 +1,8 @@
-"""Judges against people: the confusion matrix of the whole corpus with everything derived, the ceiling, the alt-test."""
+"""Judges against people: the confusion matrix of the whole corpus and what derives from it, ceiling, alt-test."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -140,8 +140,8 @@ def _ceiling(judge: str, study: StudyLabels, sample: Sample, settings: Settings)
 
 def _alt_test(judge: str, study: StudyLabels, settings: Settings) -> tuple[AltTest | None, str]:
     """The test on units as they are: it has no weighted form, so that a design with unequal chances is named."""
-    llm = dict(zip(study.units, _outputs(judge, study), strict=True))
-    people = {
+    llm: dict[Hashable, str | None] = dict(zip(study.units, _outputs(judge, study), strict=True))
+    people: dict[str, dict[Hashable, str | None]] = {
         coder.name: {unit: row[column] for unit, row in zip(study.units, study.fresh, strict=True)}
         for column, coder in enumerate(study.coders)
     }

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from db.records import CoderKind, Role
+from db.records import CoderKind, Protocol, Role
 
 Table = tuple[tuple[str | None, ...], ...]
+ALIGNED, NOT_ALIGNED = "aligned", "not aligned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,18 @@ class CoderColumn:
     def shown(self) -> str:
         """The name, with a word beside it where it is no person's work."""
         return f"{self.name} (simulated)" if self.kind == "simulated" else self.name
+
+
+def declared_labels(protocol: Protocol) -> tuple[str, ...]:
+    """The labels that people and judges are compared on: a protocol that only rates has its threshold for a border."""
+    return (ALIGNED, NOT_ALIGNED) if protocol.rating_only else protocol.label_names
+
+
+def aligned(protocol: Protocol, rating: float | None) -> str | None:
+    """Which side of the protocol's threshold a rating lies on."""
+    if rating is None or protocol.rating is None:
+        return None
+    return ALIGNED if rating >= protocol.rating.threshold else NOT_ALIGNED
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from annotate.analysis.labels import CoderColumn, StudyLabels
+from annotate.analysis.labels import CoderColumn, StudyLabels, aligned, declared_labels
 from db.columns import NO_VALUE
 from db.facts import judge_ids
 from db.labels import LabelRow, UnitRow, label_rows, unit_rows
 from db.population import strata_fields
-from db.records import Protocol
+from db.records import MISSING_LABEL, Protocol
 from db.samples import current_sample
 from db.study import Study
 
@@ -30,8 +30,9 @@ def load_labels(study: Study, protocol: Protocol, *, names: bool = True) -> Stud
     final = [row for row in rows if row.role == "adjudicator" and not row.set_aside]
     coders, tied = _columns(main, "coder", names), _columns(main, "tiebreak", names)
     sample = current_sample(study)
+    said = _said(protocol)
     return StudyLabels(
-        labels=protocol.label_names,
+        labels=declared_labels(protocol),
         units=tuple(unit.unit for unit in units),
         item=tuple(unit.item for unit in units),
         strata=_strata(units, fields),
@@ -39,20 +40,22 @@ def load_labels(study: Study, protocol: Protocol, *, names: bool = True) -> Stud
         pi=tuple(unit.pi or 1.0 for unit in units),
         overlap=_overlap(main, place),
         coders=tuple(coders.values()),
-        table=_table(main, coders, place, lambda row: row.label, None),
+        table=_table(main, coders, place, said, None),
         stale=_table(main, coders, place, lambda row: row.stale, False),
         fate=_fates(main, final, units),
         tiebreakers=tuple(tied.values()),
-        tiebreaks=_table([row for row in main if not row.stale], tied, place, lambda row: row.label, None),
-        final=_final(final, place) if final else None,
+        tiebreaks=_table([row for row in main if not row.stale], tied, place, said, None),
+        final=_final(final, place, said) if final else None,
         ratings=_table([row for row in main if not row.stale], coders, place, lambda row: row.rating, None),
-        judges={name: _column(units, len(fields) + at) for at, name in enumerate(judges)},
+        judges={name: _judged(protocol, units, len(fields) + at, len(judges)) for at, name in enumerate(judges)},
         judge_ratings={name: _column(units, len(fields) + len(judges) + at) for at, name in enumerate(judges)},
         sample_unit=sample.unit if sample else "response",
     )
 
 
-def load_repeats(study: Study, *, names: bool = True) -> tuple[Mapping[str, Mapping[str, str]], Mapping[str, Mapping[str, str]]]:
+def load_repeats(
+    study: Study, *, names: bool = True
+) -> tuple[Mapping[str, Mapping[str, str]], Mapping[str, Mapping[str, str]]]:
     """First and second label of the hidden repeats, {coder: {unit: label}} each; only units labelled twice."""
     seen: dict[int, dict[str, dict[str, str]]] = {1: defaultdict(dict), 2: defaultdict(dict)}
     for row in label_rows(study):
@@ -73,6 +76,19 @@ def _strata(units: Sequence[UnitRow], fields: Sequence[str]) -> dict[str, tuple[
 
 def _column(units: Sequence[UnitRow], at: int) -> tuple[Any, ...]:
     return tuple(unit.values[at] for unit in units)
+
+
+def _said(protocol: Protocol) -> Callable[[LabelRow], str | None]:
+    """The label of a row; where a protocol only rates, the side of its threshold."""
+    if protocol.rating_only:
+        return lambda row: aligned(protocol, row.rating)
+    return lambda row: row.label
+
+
+def _judged(protocol: Protocol, units: Sequence[UnitRow], at: int, judges: int) -> tuple[str, ...]:
+    if not protocol.rating_only:
+        return _column(units, at)
+    return tuple(aligned(protocol, unit.values[at + judges]) or MISSING_LABEL for unit in units)
 
 
 def _text(value: object) -> str:
@@ -112,11 +128,13 @@ def _overlap(main: Iterable[LabelRow], place: Mapping[str, int]) -> tuple[float,
     return tuple(found)
 
 
-def _final(rows: Iterable[LabelRow], place: Mapping[str, int]) -> tuple[str | None, ...]:
+def _final(
+    rows: Iterable[LabelRow], place: Mapping[str, int], said: Callable[[LabelRow], str | None]
+) -> tuple[str | None, ...]:
     found: list[str | None] = [None] * len(place)
     for row in rows:
-        if row.label is not None and not row.stale:
-            found[place[row.unit]] = row.label
+        if said(row) is not None and not row.stale:
+            found[place[row.unit]] = said(row)
     return tuple(found)
 
 

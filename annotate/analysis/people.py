@@ -146,7 +146,7 @@ class _Units:
     def given(self, rows: Rows | None = None, keep: Any = None) -> tuple[dict[str, list[str | None]], dict[str, Any]]:
         """The labels by coder, and the options that go with them."""
         rows, keep = self.rows if rows is None else rows, self.keep if keep is None else keep
-        at = np.flatnonzero(keep)
+        at = np.flatnonzero(keep).tolist()
         table = {name: [rows[i][column] for i in at] for column, name in enumerate(self.coders)}
         options: dict[str, Any] = {"labels": self.labels, "confidence": self.confidence}
         if self.weights is not None:

@@ -34,17 +34,21 @@ def study_reference(study: StudyLabels) -> Reference:
     human = human_reference(
         _without(study.table, technical, len(study.coders)),
         study.labels,
-        adjudicated=None if study.final is None else [None if t else v for v, t in zip(study.final, technical, strict=True)],
+        adjudicated=None
+        if study.final is None
+        else [None if t else v for v, t in zip(study.final, technical, strict=True)],
         tiebreak=_without(study.tiebreaks, technical, len(study.tiebreakers)) if study.tiebreakers else None,
         stale=np.array(study.stale, np.bool_).reshape(len(study), len(study.coders)),
     )
-    status = tuple(_status(fate, found, usable) for fate, found, usable in zip(study.fate, human.status, human.usable, strict=True))
+    status = tuple(
+        _status(fate, found, usable) for fate, found, usable in zip(study.fate, human.status, human.usable, strict=True)
+    )
     drawn = ~technical
     weights = design_weights(study.pi, human.usable, study.design, overlap=drawn.astype(np.float64))
     return Reference(human, status, weights)
 
 
-def _without(table: tuple[tuple[str | None, ...], ...], technical: np.ndarray, width: int) -> list[list[str | None]]:  # type: ignore[type-arg]
+def _without(table: tuple[tuple[str | None, ...], ...], technical: np.ndarray, width: int) -> list[list[str | None]]:
     return [[None] * width if gone else list(row) for row, gone in zip(table, technical, strict=True)]
 
 

@@ -27,6 +27,18 @@ def seed_option(command: Command) -> Command:
     return click.option("--seed", default="1", show_default=True, metavar="TEXT", help=text)(command)
 
 
+def by_option(command: Command) -> Command:
+    """Fields to break numbers down by."""
+    text = "Break down by these fields, as category. [default: as the protocol says]"
+    return click.option("--by", default=None, metavar="FIELD,…", help=text)(command)
+
+
+def judge_option(command: Command) -> Command:
+    """The judges that are meant."""
+    text = "Only this judge; may be repeated. [default: all]"
+    return click.option("--judge", "judges", multiple=True, metavar="NAME", help=text)(command)
+
+
 def names(value: str) -> tuple[str, ...]:
     """The names of a comma-separated list, in order, each once."""
     return tuple(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))

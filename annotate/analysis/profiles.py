@@ -1,0 +1,41 @@
+"""Score impact of a protocol whose scores are of facts: knowledge profiles from graded responses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from agreement.impact import ImpactResult, ProfileSetting
+from agreement.impact.profile_impact import profile_impact
+from annotate.analysis.corpus import columns_of, load_corpus, load_sample
+from db.records import Protocol
+from db.study import Study
+
+if TYPE_CHECKING:
+    from agreement.scores.wikiprofile import Treatment
+    from annotate.analysis.whole import Loaded, Wanted
+
+ROLES = ("correct", "incorrect", "partially", "other")
+
+
+def profile_results(study: Study, protocol: Protocol, found: Loaded | None, wanted: Wanted) -> ImpactResult:
+    """Profiles under the judges' labels and, where whole facts were labelled, under people's."""
+    from annotate.analysis.whole import options_of
+
+    (rule,) = (rule for rule in protocol.scores if rule.kind == "wikiprofile")
+    columns = columns_of(study, protocol, (), (), item=True)
+    corpus, notes = load_corpus(study, protocol, columns)
+    sample = None if found is None else load_sample(study, protocol, columns, found.labels, found.reference)
+    judges = wanted.judges if wanted.judges is not None else columns.judges
+    result = profile_impact(corpus, sample, judges, _setting(rule.options, protocol), options_of(protocol, wanted, ()))
+    return replace(result, notes=(*result.notes, *notes))
+
+
+def _setting(options: Mapping[str, Any], protocol: Protocol) -> ProfileSetting:
+    names = tuple(str(options[role]) for role in ROLES) if all(role in options for role in ROLES) else ()
+    return ProfileSetting(
+        treatment=cast("Treatment", options.get("treatment", "pair")),
+        threshold=float(options.get("threshold", 0.5)),
+        labels=names or protocol.label_names,
+    )

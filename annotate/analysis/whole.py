@@ -1,0 +1,236 @@
+"""From a study to its results: agreement of people, judges against people, score impact, each with what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from agreement.impact import ImpactResult, Options, judge_scores, score_impact
+from agreement.impact.records import Records, Sample
+from agreement.scores.base import Score
+from annotate.analysis.corpus import columns_of, load_corpus, load_sample, scores_of
+from annotate.analysis.facts import coding_facts, count_facts, design_facts, reference_facts, study_facts
+from annotate.analysis.judges import JudgeReport, Settings, judge_report
+from annotate.analysis.labels import StudyLabels
+from annotate.analysis.loading import load_labels
+from annotate.analysis.people import people_agreement
+from annotate.analysis.reference import Reference, study_reference
+from annotate.analysis.second_source import check_judge, check_people
+from annotate.results import NotRun, Results
+from annotate.studies import study_protocol
+from db.errors import AnnotateError
+from db.records import Protocol
+from db.study import Study
+
+NO_LABELS = "no human labels yet"
+
+
+class NoAnswer(AnnotateError):
+    """What was asked for cannot be had from this study."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be computed. ``by``: fields to break down by, None as the protocol says; ``judges``: None for all."""
+
+    by: tuple[str, ...] | None = None
+    judges: tuple[str, ...] | None = None
+    scores: tuple[str, ...] | None = None
+    seed: int = 1
+    draws: int = 4000
+    level: float = 0.95
+    target: str = "auto"
+    methods: tuple[str, ...] = ()
+    epsilon: float = 0.15
+    names: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A study read once."""
+
+    study: Study
+    protocol: Protocol
+    labels: StudyLabels
+    reference: Reference
+
+    @classmethod
+    def of(cls, study: Study, wanted: Wanted) -> Loaded:
+        protocol = study_protocol(study)
+        labels = load_labels(study, protocol, names=wanted.names)
+        return cls(study, protocol, labels, study_reference(labels))
+
+    @property
+    def answered(self) -> bool:
+        """Whether somebody labelled anything."""
+        rated = any(value is not None for row in self.labels.ratings for value in row)
+        return bool(self.reference.human.usable.any()) or rated
+
+
+def agreement_results(study: Study, wanted: Wanted = Wanted()) -> Results:
+    """Agreement of people with each other and with the judges."""
+    found = Loaded.of(study, wanted)
+    return _with_agreement(_counted(found, wanted), found, wanted)
+
+
+def full_results(study: Study, wanted: Wanted = Wanted()) -> Results:
+    """Everything that a report shows."""
+    found = Loaded.of(study, wanted)
+    results = _with_agreement(_counted(found, wanted), found, wanted)
+    if not results.counts["judges"]:
+        return _not_run(results, "score impact", "there is no judge in this study")
+    return replace(results, impact=_impact(found, wanted, judge_only=not found.answered))
+
+
+def impact_results(study: Study, wanted: Wanted = Wanted(), *, judge_only: bool = False) -> ImpactResult:
+    """Scores under the judges' labels and, unless ``judge_only``, under people's. Raises NoAnswer without a judge."""
+    protocol = study_protocol(study)
+    if judge_only:
+        return _impact_of(study, protocol, None, wanted)
+    found = Loaded.of(study, wanted)
+    if not found.answered:
+        raise NoAnswer("Nobody has labelled anything yet.", "--judge-only gives the scores from the judge's labels.")
+    return _impact(found, wanted, judge_only=False)
+
+
+# --- agreement --------------------------------------------------------------------------------------
+
+
+def _counted(found: Loaded, wanted: Wanted) -> Results:
+    return Results(
+        study=study_facts(found.study, found.protocol),
+        counts=count_facts(found.study),
+        design=design_facts(found.study),
+        coding=coding_facts(found.study, names=wanted.names),
+        reference=reference_facts(found.labels, found.reference),
+    )
+
+
+def _with_agreement(results: Results, found: Loaded, wanted: Wanted) -> Results:
+    labels = found.labels
+    by = wanted.by if wanted.by is not None else _varying(labels, ("model", "condition"))
+    if not found.answered:
+        return _not_run(results, "agreement", NO_LABELS)
+    results = replace(
+        results, people=people_agreement(labels, by, confidence=wanted.level), checks=check_people(labels)
+    )
+    for name in _judges(found, wanted):
+        if all(said == "(missing)" for said in labels.judges[name]):
+            results = _not_run(results, f"judge {name} against people", "it gave no label to any drawn response")
+            continue
+        report = _judge(found, wanted, name, by)
+        results = replace(
+            results,
+            judges={**results.judges, name: report},
+            checks=(*results.checks, *check_judge(labels, name, found.reference.human.label)),
+        )
+    return results
+
+
+def _judges(found: Loaded, wanted: Wanted) -> tuple[str, ...]:
+    known = tuple(found.labels.judges)
+    for name in wanted.judges or ():
+        if name not in known:
+            raise AnnotateError(f"There is no judge {name!r}.", f"Judges: {', '.join(known) or 'none'}.")
+    return wanted.judges or known
+
+
+def _judge(found: Loaded, wanted: Wanted, name: str, by: Sequence[str]) -> JudgeReport:
+    corpus, sample = _tables(found, (), tuple(by), as_labels=True)
+    settings = Settings(seed=wanted.seed, draws=wanted.draws, level=wanted.level, epsilon=wanted.epsilon)
+    return judge_report(name, found.labels, corpus, sample, by, settings)
+
+
+def _varying(labels: StudyLabels, names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if len(set(labels.strata.get(name, ()))) > 1)
+
+
+def _not_run(results: Results, what: str, why: str) -> Results:
+    return replace(results, not_run=(*results.not_run, NotRun(what, why)))
+
+
+# --- impact -----------------------------------------------------------------------------------------
+
+
+def _impact(found: Loaded, wanted: Wanted, *, judge_only: bool) -> ImpactResult:
+    return _impact_of(found.study, found.protocol, None if judge_only else found, wanted)
+
+
+def _impact_of(study: Study, protocol: Protocol, found: Loaded | None, wanted: Wanted) -> ImpactResult:
+    if any(rule.kind == "wikiprofile" for rule in protocol.scores):
+        from annotate.analysis.profiles import profile_results
+
+        return profile_results(study, protocol, found, wanted)
+    scores = _chosen(scores_of(protocol), wanted.scores)
+    by = wanted.by if wanted.by is not None else declared_by(protocol)
+    columns = columns_of(study, protocol, scores, by, item=wanted.target == "population")
+    if not columns.judges:
+        raise NoAnswer("There is no judge in this study.", "Import its labels, or run one.")
+    corpus, notes = load_corpus(study, protocol, columns)
+    sample = None
+    if found is not None:
+        sample = load_sample(study, protocol, columns, found.labels, found.reference)
+        if wanted.target == "auto" and _everything_labelled(corpus, sample):
+            return _impact_of(study, protocol, found, replace(wanted, target="population"))
+    judges = wanted.judges if wanted.judges is not None else columns.judges
+    options = options_of(protocol, wanted, by)
+    result = (
+        judge_scores(corpus, scores, judges, options)
+        if sample is None
+        else score_impact(corpus, sample, scores, judges, options)
+    )
+    return replace(result, notes=(*result.notes, *notes))
+
+
+def options_of(protocol: Protocol, wanted: Wanted, by: Sequence[str]) -> Options:
+    """How score impact is computed."""
+    population = wanted.target == "population"
+    strata = "subcategory" if population and any(rule.kind == "ehq" for rule in protocol.scores) else None
+    return Options(
+        target="population" if population else "corpus",
+        strata=strata,
+        by=tuple(by),
+        draws=wanted.draws,
+        seed=wanted.seed,
+        level=wanted.level,
+        methods=wanted.methods,
+    )
+
+
+def declared_by(protocol: Protocol) -> tuple[str, ...]:
+    """The fields that the protocol's scores are broken down by."""
+    named = (name for rule in protocol.scores for name in _names(rule.options.get("by", ())))
+    return tuple(dict.fromkeys(named))
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    return tuple(str(each) for each in value)
+
+
+def _chosen(scores: Sequence[Score], wanted: Sequence[str] | None) -> tuple[Score, ...]:
+    if not wanted:
+        return tuple(scores)
+    known = {score.name for score in scores} | {part for score in scores for part in score.parts}
+    for name in wanted:
+        if name not in known:
+            raise AnnotateError(f"There is no score {name!r}.", f"Scores: {', '.join(sorted(known))}.")
+    return tuple(score for score in scores if score.name in wanted or set(score.parts) & set(wanted))
+
+
+def _everything_labelled(corpus: Records, sample: Sample) -> bool:
+    """Whether nothing of the corpus is left to estimate."""
+    usable = sample.has(*("labelled", "unresolved"))
+    open_records = int(corpus.count[~corpus.technical].sum())
+    return int(usable.sum()) >= open_records and bool(np.allclose(sample.inclusion, 1))
+
+
+def _tables(found: Loaded, scores: Sequence[Score], by: tuple[str, ...], *, as_labels: bool) -> tuple[Records, Sample]:
+    columns = columns_of(found.study, found.protocol, scores, by, item=False)
+    corpus, _ = load_corpus(found.study, found.protocol, columns, as_labels=as_labels)
+    sample = load_sample(found.study, found.protocol, columns, found.labels, found.reference, as_labels=as_labels)
+    return corpus, sample
