@@ -9,11 +9,44 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from db.assigning import assign
+    from db.backups import back_up
+    from db.coding import CodingSession
+    from db.corpus import corpus_cells
+    from db.imports import import_rows
+    from db.labels import label_rows, unit_rows
+    from db.sampling import draw, strata_counts
     from db.study import Study, create_study, open_study
 
-__all__ = ["Study", "create_study", "open_study"]
+__all__ = [
+    "CodingSession",
+    "Study",
+    "assign",
+    "back_up",
+    "corpus_cells",
+    "create_study",
+    "draw",
+    "import_rows",
+    "label_rows",
+    "open_study",
+    "strata_counts",
+    "unit_rows",
+]
 
-_HOME = {"Study": "study", "create_study": "study", "open_study": "study"}
+_HOME = {
+    "CodingSession": "coding",
+    "Study": "study",
+    "assign": "assigning",
+    "back_up": "backups",
+    "corpus_cells": "corpus",
+    "create_study": "study",
+    "draw": "sampling",
+    "import_rows": "imports",
+    "label_rows": "labels",
+    "open_study": "study",
+    "strata_counts": "sampling",
+    "unit_rows": "labels",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from db.backups import private_file
-from db.connection import StudyConnection
+from db.connection import StudyConnection, roll_back
 from db.places import private_folder
 from db.records import HumanLabelRow, ImportRow, ItemRow, JudgeLabelRow, Reject, ResponseRow
 from db.rowcheck import CHECKS, BadRow, Checker
@@ -94,6 +94,7 @@ def staging(connection: StudyConnection, folder: Path) -> Iterator[None]:
         connection.execute("CREATE TABLE staging.refused_responses (n INTEGER PRIMARY KEY)")
         yield
     finally:
+        roll_back(connection)  # a full disk can end the reading inside one, and then nothing can be detached
         with suppress(Exception):
             connection.execute("DETACH staging")
         path.unlink(missing_ok=True)

@@ -301,3 +301,10 @@ def test_ids_are_unlike_each_other(tmp_path: Path) -> None:
         uid = one.uid
     with create_study(tmp_path / "d.db", protocol(), random_bytes=seeded(4)) as other:
         assert other.uid == uid
+
+
+def test_the_package_gives_its_names_when_they_are_used() -> None:
+    for name in db.__all__:
+        assert callable(getattr(db, name))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = db.nothing

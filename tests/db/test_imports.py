@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -387,3 +389,28 @@ def test_many_rejects_are_all_counted_when_skipped_and_stop_early_otherwise(stud
     assert report.rejected == 3000 and len(report.rejects) == 1000
     with pytest.raises(ImportRefused, match="and 2,999 more"):
         load(study, bad)
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_stream(tmp_path: Path) -> None:
+    """The largest resident size with 400,000 rows is that with 40,000 and the page cache of 64 MiB at most."""
+    code = """
+import resource, sys
+from builder import protocol
+from db.imports import SourceFile, import_rows
+from db.records import ItemRow, ResponseRow
+from db.study import create_study
+def rows(n):
+    for k in range(n):
+        yield ItemRow(f"q{k % 1000}", k, f"Question {k % 1000}")
+        yield ResponseRow(f"q{k % 1000}", k, f"A response of the usual length, number {k}. " * 3, model=f"m{k // 1000}")
+with create_study(sys.argv[1], protocol()) as study:
+    import_rows(study, rows(int(sys.argv[2])), format="t", sources=[SourceFile("a", "0" * 64, 1)])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+    paths = f"import sys; sys.path[:0] = {[p for p in sys.path if p]!r}; sys.modules.update(pandas=None, numpy=None)\n"
+    sizes = []
+    for n in (20_000, 200_000):
+        command = [sys.executable, "-c", paths + code, str(tmp_path / f"{n}.db"), str(n)]
+        sizes.append(int(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+    assert sizes[1] - sizes[0] < 80 * 1024  # KiB
