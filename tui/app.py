@@ -19,7 +19,7 @@ from tui.keymap import Keymap
 from tui.requests import Report
 from tui.screens.coding import CodingScreen
 from tui.studythread import StudyThread
-from tui.themes import THEME_NAMES, THEMES
+from tui.themes import THEMES
 
 
 class CodingApp(App[None], inherit_bindings=False):
@@ -47,13 +47,11 @@ class CodingApp(App[None], inherit_bindings=False):
         protocol: Protocol,
         make_keymap: Callable[[Protocol], Keymap],
         read_protocol: Callable[[str, str], Protocol] | None = None,
-        theme: str | None = None,
+        theme: str = "dark",
     ) -> None:
-        super().__init__()
+        super().__init__(ansi_color=theme not in THEMES)
         self.failure: Exception | None = None
-        for known in THEMES:
-            self.register_theme(known)
-        self.theme = theme or THEME_NAMES[0]
+        self.look = theme
         self.coder = coder
         self._thread_of_study = thread
         self._screen = CodingScreen(coder)
@@ -98,7 +96,9 @@ class CodingApp(App[None], inherit_bindings=False):
         self._close_messages_no_wait()
 
     def turn_theme(self) -> str:
-        """Take the next theme; returns its name."""
-        here = THEME_NAMES.index(self.theme) if self.theme in THEME_NAMES else -1
-        self.theme = THEME_NAMES[(here + 1) % len(THEME_NAMES)]
-        return self.theme
+        """Take the next theme; returns its name. A terminal without colours has only its own."""
+        if self.look in THEMES:
+            names = list(THEMES)
+            self.look = names[(names.index(self.look) + 1) % len(names)]
+            self._screen.set_theme(self.look)
+        return self.look

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from db.records import Annotation, Progress
 from tui import cells, rating
@@ -71,15 +71,18 @@ def _counts(progress: Progress) -> tuple[Piece, ...]:
 
 
 def decision(desk: Desk, state: State, view: View | None, telling: Telling, cells_wide: int) -> list[Row]:
-    """The mode with what it asks for, then one line for what was last said."""
+    """A rule, the mode with what it asks for, and a line for what was last said."""
     badge = piece(f" {state.mode.value} ", "bad" if state.mode is Mode.FAILED else "mode")
     asked = _ASKED.get(state.mode, _nothing)(desk, state, view, telling, cells_wide)
     first, *more = asked or [Row()]
     rows = [Row((piece(" "), badge, piece("  "), *first.left), first.right), *more]
     if state.mode is Mode.FAILED:
-        return [*rows, *(Row((piece(f" {line}", "loud"),)) for line in _folded(telling.failure, cells_wide - 2, 2))]
-    said = telling.notice or _hint(desk, state)
-    return [*rows, Row((piece(" "), piece(said, "loud" if telling.loud else "quiet")))]
+        rows += [Row((piece(f" {line}", "loud"),)) for line in _folded(telling.failure, cells_wide - 2, 2)]
+    else:
+        said = telling.notice or _hint(desk, state)
+        rows.append(Row((piece(" "), piece(said, "loud" if telling.loud else "quiet"))))
+    rule = Row((piece("─" * cells_wide, "empty"),))
+    return [replace(row, ground="ground") for row in (rule, *rows)]
 
 
 def _folded(text: str, size: int, most: int) -> list[str]:
@@ -111,7 +114,7 @@ def _chip(desk: Desk, name: str, key: str, annotation: Annotation | None) -> lis
     rated = f" {annotation.rating}" if given and annotation is not None and annotation.rating is not None else ""
     stale = " (old codebook)" if given and annotation is not None and annotation.stale else ""
     word = safe(f"✓ {name}{rated}{stale}" if given else name).one_line()
-    return [piece(f" {key} ", "key", key), piece(" "), piece(word, "given" if given else "label", key), piece("   ")]
+    return [piece(f" {key} ", "key", key), piece(" "), piece(word, "given" if given else "name", key), piece("   ")]
 
 
 def _marks(view: View | None) -> tuple[Piece, ...]:
@@ -203,7 +206,7 @@ def _flags(desk: Desk, state: State, view: View | None, telling: Telling, size: 
         chips += [
             piece(f" {name} ", "key", name),
             piece(" "),
-            piece(f"{on}{FLAG_NAMES[key]}", "label", name),
+            piece(f"{on}{FLAG_NAMES[key]}", "name", name),
             piece("   "),
         ]
     return [Row(tuple(chips))]

@@ -13,3 +13,9 @@ def fit(text: str, cells: int) -> str:
     if cells <= 0:
         return ""
     return text if cell_len(text) <= cells else set_cell_size(text, cells - 1).rstrip() + "…"
+
+
+def pad(text: str, cells: int) -> str:
+    """``text`` in exactly ``cells`` cells."""
+    shown = fit(text, cells)
+    return shown + " " * (cells - cell_len(shown))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from db.records import QueueEntry
+from tui import cells
 from tui.keymachine import Desk, State
 from tui.modes import Mode
 from tui.palette import found
@@ -31,7 +32,11 @@ def first_row(state: State, rows: int, height: int) -> int:
 
 
 def rows(desk: Desk, state: State, entries: Sequence[QueueEntry], height: int) -> list[Row]:
-    """The rows in view of the list that is open."""
+    """The rows in view of the list that is open, under a rule."""
+    return [Row((piece("─" * 400, "empty"),)), *_rows(desk, state, entries, height)]
+
+
+def _rows(desk: Desk, state: State, entries: Sequence[QueueEntry], height: int) -> list[Row]:
     start = first_row(state, count(desk, state, entries), height)
     if state.mode is Mode.SKIP:
         return _reasons(desk, state)[start : start + height]
@@ -42,7 +47,7 @@ def rows(desk: Desk, state: State, entries: Sequence[QueueEntry], height: int) -
 
 
 def _line(chosen: bool, *pieces: Piece, right: tuple[Piece, ...] = ()) -> Row:
-    return Row((piece(" ▸ " if chosen else "   "), *pieces), right, chosen)
+    return Row((piece(" ▸ " if chosen else "   "), *pieces), right, "chosen" if chosen else "")
 
 
 def _reasons(desk: Desk, state: State) -> list[Row]:
@@ -77,7 +82,7 @@ def _entry(entry: QueueEntry, chosen: bool) -> Row:
             f"{_STATES[entry.state]} ",
             "good" if entry.state == "done" else "loud" if entry.state != "open" else "quiet",
         ),
-        piece(f"{word.text:<12.24}  ", "label"),
+        piece(f"{cells.pad(word.text, 12)}  ", "label"),
         piece(safe(entry.question).one_line()),
         right=(piece(flag, "loud"), piece(" ")) if flag else (),
     )

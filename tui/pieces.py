@@ -25,11 +25,13 @@ def piece(text: SafeText | str, style: str = "", sends: str = "") -> Piece:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line: pieces from the left, pieces up to the right edge. What does not fit is cut on the left part."""
+    """A line: pieces from the left, pieces up to the right edge. What does not fit is cut on the left part.
+
+    ``ground``: the look of the whole line, where it differs."""
 
     left: tuple[Piece, ...] = ()
     right: tuple[Piece, ...] = ()
-    chosen: bool = False
+    ground: str = ""
 
 
 def width(pieces: tuple[Piece, ...]) -> int:

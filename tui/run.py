@@ -104,4 +104,4 @@ def _run_screen(
         thread.close()
     if app.failure is not None:
         raise report_crash(app.failure, session.study.side) from None
-    return app.controller.summary(app.coder), app.theme
+    return app.controller.summary(app.coder), app.look

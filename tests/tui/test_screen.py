@@ -390,7 +390,7 @@ async def test_themes(make_study):
         names = []
         for _ in range(3):
             await seat.press("ctrl+t")
-            names.append(seat.app.theme)
+            names.append(seat.app.look)
         assert names == ["light", "high-contrast", "dark"]
 
 
@@ -399,13 +399,13 @@ async def test_the_mouse_works_too(make_study):
     async with seated(study, size=(80, 24)) as seat:
         await seat.pilot.click("#item", offset=(20, 3))
         assert seat.app.screen.item.used == "context"
-        decision = seat.app.screen._rows("decision")
-        column = decision.render_line(0).text.index(" h ") + 1
-        await seat.pilot.click("#decision", offset=(column, 0))
+        decision = seat.app.screen._bottom
+        column = decision.draw_line(1).text.index(" h ") + 1
+        await seat.pilot.click("#bottom", offset=(column, 1))
         await seat.settle()
         assert seat.position == 2
         await seat.press("s")
-        await seat.pilot.click("#list", offset=(10, 2))
+        await seat.pilot.click("#list", offset=(10, 3))
         await seat.settle()
     assert [event["kind"] for event in events(study[0])[1:]] == ["label", "skip"]
 

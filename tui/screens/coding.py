@@ -21,7 +21,6 @@ from tui.itemview import ItemView
 from tui.keymachine import Press
 from tui.modes import Mode
 from tui.pane import WIDEST, Pane
-from tui.pieces import Row, piece
 from tui.requests import View
 from tui.widgets.rows import Rows
 from tui.widgets.stack import Stack
@@ -48,28 +47,33 @@ class CodingScreen(Screen[None], inherit_bindings=False):
         self.coder = coder
         self.item = ItemView()
         self._telling = bars.Telling()
+        self._status, self._list, self._bottom = Rows(id="status"), Rows(id="list"), Rows(id="bottom")
+        self._stack, self._beside = Stack(id="item"), Stack(id="codebook", ground="side", left=2)
         self._book = Pane()
         self._page = Pane()
         self._book_shows: object = None
         self._page_shows: object = None
         self._wait: Timer | None = None
+        self._slow: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        yield Rows(id="status")
+        yield self._status
         with Container(id="desk"):
-            yield Stack(id="item")
-            yield Stack(id="codebook", left=2)
-        yield Stack(id="sheet", left=3)
-        yield Rows(id="list")
-        yield Rows(id="rule")
-        yield Rows(id="decision")
-        yield Rows(id="footer")
+            yield self._stack
+            yield self._beside
+        yield self._list
+        yield self._bottom
 
     def on_mount(self) -> None:
-        self._stack("codebook").show([self._book])
-        self._stack("sheet").show([self._page])
+        self._beside.show([self._book])
+        self.set_theme(self.app.look)
         self._fit(self.app.size.width)
         self.app.screen_ready()
+
+    def set_theme(self, name: str) -> None:
+        """Draw everything in this theme."""
+        for widget in (self._status, self._stack, self._beside, self._list, self._bottom):
+            widget.set_theme(name)
 
     # --- keys and mouse -------------------------------------------------------------------------
 
@@ -84,7 +88,7 @@ class CodingScreen(Screen[None], inherit_bindings=False):
 
     def on_stack_used(self, message: Stack.Used) -> None:
         self.item.use_pane(message.pane)
-        self._stack("item").fit_panes()
+        self._stack.fit_panes()
 
     def on_rows_clicked(self, message: Rows.Clicked) -> None:
         if message.sends:
@@ -96,7 +100,7 @@ class CodingScreen(Screen[None], inherit_bindings=False):
     def _pick(self, row: int, at: float) -> None:
         """A click on a row chooses it, as the arrow keys and Enter would."""
         controller, state = self._controller, self._controller.state
-        target = lists.first_row(state, self._list_length(), self._list_height()) + row
+        target = lists.first_row(state, self._list_length(), self._list_height()) + row - 1  # a rule stands above
         step = "down" if target > state.row else "up"
         for _ in range(abs(target - state.row)):
             controller.press(Press(step), at)
@@ -112,7 +116,7 @@ class CodingScreen(Screen[None], inherit_bindings=False):
         """Show another item, from its top."""
         self._telling = bars.Telling()
         self.item.show(view.item)
-        self._stack("item").show(list(self.item.panes.values()), self.item.judged)
+        self._show_panes()
         if view.item is not None:
             assignment = view.item.assignment
             self.call_after_refresh(lambda: self._controller.painted(assignment, self.app.clock()))
@@ -120,7 +124,7 @@ class CodingScreen(Screen[None], inherit_bindings=False):
     def refresh_mode(self) -> None:
         """Draw what depends on the mode. A save is shown as under way only if it takes a while."""
         if self._controller.state.mode is Mode.SAVING:
-            self.set_timer(SLOW, self._draw_mode)
+            self._slow = self._slow or self.set_timer(SLOW, self._draw_mode)
         else:
             self._draw_mode()
 
@@ -136,21 +140,20 @@ class CodingScreen(Screen[None], inherit_bindings=False):
         """Carry out one of the reading actions on the pane in use, or on the sheet."""
         if action in ("panel", "panel_back"):
             self.item.turn(1 if action == "panel" else -1)
-            self._stack("item").fit_panes()
+            self._stack.fit_panes()
             return
         on_sheet = self._controller.state.mode in sheets.SHEETS
         pane = self._page if on_sheet else self.item.pane
         if pane is not None:
-            stack = self._stack("sheet" if on_sheet else "item")
-            stack.scroll_pane(pane, _target(pane, action))
+            self._stack.scroll_pane(pane, _target(pane, action))
 
     def find(self, text: str, turn: int) -> None:
         self.item.find(text, turn)
-        self._stack("item").fit_panes()
+        self._stack.fit_panes()
 
     def highlight(self, on: bool) -> None:
         self.item.highlight(on)
-        self._stack("item").fit_panes()
+        self._stack.fit_panes()
         self.notice("" if on else "Differences are no longer marked.")
 
     def next_theme(self) -> None:
@@ -179,19 +182,18 @@ class CodingScreen(Screen[None], inherit_bindings=False):
     def _controller(self) -> Controller:
         return self.app.controller
 
-    def _stack(self, name: str) -> Stack:
-        return self.get_widget_by_id(name, Stack)
-
-    def _rows(self, name: str) -> Rows:
-        return self.get_widget_by_id(name, Rows)
+    def _show_panes(self) -> None:
+        self._stack.show(list(self.item.panes.values()), self.item.judged)
 
     def _draw_mode(self) -> None:
+        if self._slow is not None:
+            self._slow.stop()
+            self._slow = None
         controller = self._controller
         state, desk, view, wide = controller.state, controller.desk, controller.view, self.size.width
-        self._rows("status").set_rows([bars.status(desk.protocol.name, self.coder, view, state, wide)])
-        self._rows("footer").set_rows([bars.footer(desk, state, wide)])
-        self._rows("rule").set_rows([Row((piece("─" * wide, "empty"),))])
-        self._rows("decision").set_rows(bars.decision(desk, state, view, self._told(), wide), grow=True)
+        self._status.set_rows([bars.status(desk.protocol.name, self.coder, view, state, wide)])
+        decision = bars.decision(desk, state, view, self._told(), wide)
+        self._bottom.set_rows([*decision, bars.footer(desk, state, wide)], grow=True)
         self._show_page()
         self._show_book()
         self._show_list()
@@ -208,9 +210,8 @@ class CodingScreen(Screen[None], inherit_bindings=False):
 
     def _fit(self, width: int) -> None:
         """The codebook stands beside the item where there is room for both."""
-        book = self._stack("codebook")
-        book.display = width >= WIDE
-        book.styles.width = max(36, min(width * 36 // 100, WIDEST + 4))
+        _display(self._beside, width >= WIDE and self._page_shows is None)
+        self._beside.styles.width = max(36, min(width * 36 // 100, WIDEST + 4))
 
     def _considered(self) -> str | None:
         """The label whose rule is in view: the one that waits, the one looked up, or the one that was given."""
@@ -228,24 +229,28 @@ class CodingScreen(Screen[None], inherit_bindings=False):
         document, starts = codebook(desk.protocol, desk.keymap, shows[0])
         self._book.show(document)
         start = starts.get(RATING if mode is Mode.RATING else shows[0] or "", 0)
-        book = self._stack("codebook")
-        book.fit_panes()
-        book.scroll_pane(self._book, self._book.line_of(start) if start else 0)
+        self._beside.fit_panes()
+        self._beside.scroll_pane(self._book, self._book.line_of(start) if start else 0)
 
     def _show_page(self) -> None:
         """A sheet covers the item in some modes."""
         mode, looked_up = self._controller.state.mode, self._controller.state.looked_up
-        open_ = mode in sheets.SHEETS
-        _display(self._stack("sheet"), open_)
-        _display(self.get_widget_by_id("desk"), not open_)
-        shows = (mode, looked_up) if open_ else None
-        if shows is not None and shows != self._page_shows:
-            document, offset = self._sheet_page(mode)
-            self._page.show(document)
-            stack = self._stack("sheet")
-            stack.fit_panes()
-            self.call_after_refresh(lambda: stack.scroll_pane(self._page, self._page.line_of(offset) if offset else 0))
+        shows = (mode, looked_up) if mode in sheets.SHEETS else None
+        if shows == self._page_shows:
+            return
+        opens_or_closes = (shows is None) != (self._page_shows is None)
         self._page_shows = shows
+        if opens_or_closes:
+            self._fit(self.size.width)
+        if shows is None:
+            self._show_panes()
+            return
+        document, offset = self._sheet_page(mode)
+        self._page.show(document)
+        self._stack.show([self._page])
+        self.call_after_refresh(
+            lambda: self._stack.scroll_pane(self._page, self._page.line_of(offset) if offset else 0)
+        )
 
     def _sheet_page(self, mode: Mode) -> tuple[Document, int]:
         controller = self._controller
@@ -257,15 +262,12 @@ class CodingScreen(Screen[None], inherit_bindings=False):
         return sheets.change_page(controller.pending), 0
 
     def _show_list(self) -> None:
-        controller, rows = self._controller, self._rows("list")
+        controller = self._controller
         open_ = controller.state.mode in lists.LISTS
-        _display(rows, open_)
+        _display(self._list, open_)
         if open_:
-            height = self._list_height()
-            shown = lists.rows(controller.desk, controller.state, controller.queue.entries, height)
-            rows.set_rows(shown)
-            if rows.styles.height is None or rows.styles.height.value != height + 1:
-                rows.styles.height = height + 1  # and its upper edge
+            shown = lists.rows(controller.desk, controller.state, controller.queue.entries, self._list_height())
+            self._list.set_rows(shown, grow=True)
 
     def _list_length(self) -> int:
         controller = self._controller

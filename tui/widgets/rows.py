@@ -4,38 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from rich.segment import Segment
-from rich.style import Style as RichStyle
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from tui import cells
 from tui.pieces import Piece, Row
+from tui.widgets.drawn import Drawn
 
 
-class Rows(Widget, can_focus=False):
+class Rows(Drawn, can_focus=False):
     """A few lines, drawn as they are given."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "rows--strong",
-        "rows--quiet",
-        "rows--mode",
-        "rows--key",
-        "rows--label",
-        "rows--given",
-        "rows--good",
-        "rows--bad",
-        "rows--loud",
-        "rows--input",
-        "rows--cursor",
-        "rows--chosen",
-        "rows--filled",
-        "rows--empty",
-    }
 
     @dataclass
     class Clicked(Message):
@@ -45,8 +26,8 @@ class Rows(Widget, can_focus=False):
         row: int
         sends: str
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, *, ground: str = "side", id: str | None = None) -> None:
+        super().__init__(ground=ground, id=id)
         self.rows: list[Row] = []
 
     def set_rows(self, rows: Iterable[Row], *, grow: bool = False) -> None:
@@ -58,27 +39,22 @@ class Rows(Widget, can_focus=False):
             self.rows = rows
             self.refresh()
 
-    def render_line(self, y: int) -> Strip:
-        base = self.rich_style
+    def draw_line(self, y: int) -> Strip:
         row = self.rows[y] if y < len(self.rows) else Row()
-        strip = Strip(self._segments(row, self.size.width)).extend_cell_length(self.size.width)
-        if row.chosen:
-            strip = strip.apply_style(self._style("chosen") or base)
-        return strip.crop(0, self.size.width).apply_style(base)
+        base = self.base + self._styles_of[row.ground] if row.ground else self.base
+        strip = Strip(self._segments(row, self.size.width)).adjust_cell_length(self.size.width)
+        return strip.apply_style(base)
 
     def _segments(self, row: Row, width: int) -> list[Segment]:
-        right = [Segment(item.text.text, self._style(item.style)) for item in row.right]
+        right = [self.segment(item.text.text, item.style) for item in row.right]
         room = width - sum(cells.width(segment.text) for segment in right)
         left, used = [], 0
         for item in row.left:
             text = cells.fit(item.text.text, room - used)
             used += cells.width(text)
-            left.append(Segment(text, self._style(item.style)))
+            left.append(self.segment(text, item.style))
         gap = [Segment(" " * (room - used))] if right and room > used else []
         return left + gap + right
-
-    def _style(self, name: str) -> RichStyle | None:
-        return self.get_component_rich_style(f"rows--{name}", partial=True) if name else None
 
     def on_click(self, event: events.Click) -> None:
         if event.y < len(self.rows):

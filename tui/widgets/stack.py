@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from tui.layout import Need, share
 from tui.pane import Pane
+from tui.widgets.drawn import Drawn
 
 MOST_LINES = 400
 """Lines of a pane that are counted to share out the height."""
@@ -31,26 +29,8 @@ class Place:
     y: int
 
 
-class Stack(Widget, can_focus=False):
+class Stack(Drawn, can_focus=False):
     """Draws panes and shares its height among them. ``judged`` panes stand out; ``padding_top`` rows stay free."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "stack--title",
-        "stack--used",
-        "stack--gutter",
-        "stack--bar",
-        "stack--judged",
-        "stack--strong",
-        "stack--quiet",
-        "stack--key",
-        "stack--label",
-        "stack--match",
-        "stack--here",
-        "stack--shared",
-        "stack--own",
-        "stack--rail",
-        "stack--thumb",
-    }
 
     @dataclass
     class Used(Message):
@@ -58,8 +38,8 @@ class Stack(Widget, can_focus=False):
 
         pane: Pane
 
-    def __init__(self, *, id: str | None = None, left: int = 1, top: int = 1) -> None:
-        super().__init__(id=id)
+    def __init__(self, *, ground: str = "ground", id: str | None = None, left: int = 1, top: int = 1) -> None:
+        super().__init__(ground=ground, id=id)
         self._left, self._most_top = left, top
         self._panes: tuple[Pane, ...] = ()
         self._judged: frozenset[Pane] = frozenset()
@@ -130,30 +110,20 @@ class Stack(Widget, can_focus=False):
 
     # --- drawing --------------------------------------------------------------------------------
 
-    def render_line(self, y: int) -> Strip:
-        base = self.rich_style
+    def draw_line(self, y: int) -> Strip:
         place = next((place for place in self._places if place.y <= y < place.y + place.pane.height), None)
         if place is None:
-            return Strip.blank(self.size.width, base)
+            return Strip.blank(self.size.width, self.base)
         pane, row = place.pane, y - place.y
-        pieces = [Segment(" " * self._left), *(Segment(text, self._style(name)) for text, name in pane.row(row))]
-        if pane in self._judged:
-            base += self._component("judged")
+        pieces = [Segment(" " * self._left), *(self.segment(text, name) for text, name in pane.row(row))]
         strip = Strip(pieces).adjust_cell_length(self.size.width - 1)
+        base = self.base + self._styles_of["judged"] if pane in self._judged else self.base
         return Strip([*strip, self._rail(pane, row)]).apply_style(base)
 
     def _rail(self, pane: Pane, row: int) -> Segment:
         """The scroll bar's cell: thick where the thumb is, thin elsewhere, nothing where all is in view."""
         thumb = pane.thumb(row)
-        if thumb is None:
-            return Segment(" ")
-        return Segment("┃", self._component("thumb")) if thumb else Segment("│", self._component("rail"))
-
-    def _style(self, name: str) -> Style | None:
-        return self._component(name) if name else None
-
-    def _component(self, name: str) -> Style:
-        return self.get_component_rich_style(f"stack--{name}", partial=True)
+        return Segment(" ") if thumb is None else self.segment("┃", "thumb") if thumb else self.segment("│", "rail")
 
     # --- events ---------------------------------------------------------------------------------
 
