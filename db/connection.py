@@ -32,6 +32,7 @@ class StudyConnection(sqlite3.Connection):
     path: Path
     identity: tuple[int, int]
     read_only: bool
+    is_writing: bool = False
 
 
 def connect(path: Path, *, read_only: bool = False) -> StudyConnection:
@@ -126,12 +127,16 @@ def writing(connection: StudyConnection) -> Iterator[StudyConnection]:
     """One transaction that holds the write lock from its start, and is durable when the block ends.
 
     Inside another one it simply joins it. Raises BusyStudy after 30 s, StudyMissing when the file was removed or
-    replaced meanwhile, DiskFull, DamagedStudy or ReadOnlyStudy; nothing is changed then.
+    replaced meanwhile, DiskFull, DamagedStudy or ReadOnlyStudy; nothing is changed then. Inside a ``reading`` block it
+    raises RuntimeError: what was written there would be rolled back with it.
     """
     if connection.in_transaction:
+        if not connection.is_writing:
+            raise RuntimeError("a write inside a block that reads (or while its rows are still being read)")
         yield connection
         return
     begin_immediate(connection)
+    connection.is_writing = True
     try:
         _check_still_there(connection)
         yield connection
@@ -141,6 +146,8 @@ def writing(connection: StudyConnection) -> Iterator[StudyConnection]:
         if isinstance(error, sqlite3.Error):
             raise translate(error, connection.path) from error
         raise
+    finally:
+        connection.is_writing = False
 
 
 @contextmanager

@@ -95,7 +95,8 @@ def store_draws(
         combined=len(draws) > 1,
         parameters=parameters,
     )
-    body = {"sample": number, "n": len(drawn), "design": parameters, "units": units_digest(connection, number)}
+    design = sha256_text(canonical_json(parameters))
+    body = {"sample": number, "n": len(drawn), "design": design, "units": units_digest(connection, number)}
     record(connection, "sample", body, random_bytes=random_bytes)
     return read_sample(connection, number)
 

@@ -203,10 +203,13 @@ def _assignments(connection: sqlite3.Connection) -> Found:
 
 
 def _samples(connection: sqlite3.Connection) -> Found:
-    logged = _logged(connection, "sample", "sample", "units")
-    for number, digest in logged.items():
+    for number, digest in _logged(connection, "sample", "sample", "units").items():
         same = digest == units_digest(connection, number)
         yield None if same else f"sample {number}: its units are not those that the lead's log records"
+    for number, digest in _logged(connection, "sample", "sample", "design").items():
+        (parameters,) = connection.execute("SELECT parameters FROM samples WHERE id = ?", (number,)).fetchone()
+        same = digest == sha256_text(parameters)
+        yield None if same else f"sample {number}: its design is not the one that the lead's log records"
     yield from broken_draws(connection)
 
 

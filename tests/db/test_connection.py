@@ -15,7 +15,7 @@ from builder import protocol, seeded, small_study
 import db.migrations
 from db import faults
 from db.coding import CodingSession
-from db.connection import APPLICATION_ID, LATEST, connect, writing
+from db.connection import APPLICATION_ID, LATEST, connect, reading, writing
 from db.errors import AnnotateError
 from db.faults import (
     BusyStudy,
@@ -176,6 +176,19 @@ def test_a_failed_block_leaves_nothing_behind(tmp_path: Path) -> None:
         assert study.connection.execute("SELECT title FROM study").fetchone() == ("before",)
         with pytest.raises(StudyError), writing(study.connection) as connection:
             connection.execute("SELECT nothing")
+
+
+def test_a_write_inside_a_block_that_reads_is_a_mistake_and_not_lost_silently(tmp_path: Path) -> None:
+    with create_study(tmp_path / "s.db", protocol()) as study:
+        with (
+            reading(study.connection),
+            pytest.raises(RuntimeError, match="inside a block that reads"),
+            writing(study.connection),
+        ):
+            pass
+        with writing(study.connection), writing(study.connection), reading(study.connection) as connection:
+            connection.execute("UPDATE study SET title = 'joined'")
+        assert study.connection.execute("SELECT title FROM study").fetchone() == ("joined",)
 
 
 class _Error(sqlite3.OperationalError):
