@@ -46,6 +46,7 @@ class Question:
     ) -> StoredReply:
         """The row of a reply: its label as it stands there, its score, and everything that came with it."""
         verdict = self.task.parse(completion.text)
+        aligned = {} if verdict.score is None else {"aligned": verdict.score >= self.task.threshold}
         return StoredReply(
             response_id=response,
             repeat=repeat,
@@ -57,7 +58,7 @@ class Question:
             prompt_tokens=completion.prompt_tokens,
             completion_tokens=completion.completion_tokens,
             cost=cost,
-            extra={**verdict.detail, **completion.facts, "request_sha256": request},
+            extra={**verdict.detail, **aligned, **completion.facts, "request_sha256": request},
         )
 
     def failed(self, failure: CallFailure, response: int, repeat: int, cost: float | None, request: str) -> StoredReply:

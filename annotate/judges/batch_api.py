@@ -18,6 +18,7 @@ from annotate.judges.waiting import back_off
 T = TypeVar("T")
 TAG = "annotate_batch"
 LISTED = 100
+UPLOAD_SECONDS = 900.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class BatchApi:
     """``async with BatchApi(…) as api``; raises CallFailure when an endpoint has failed too often or for good."""
 
     def __init__(self, where: Target, key: Secret, timeout: float, stop: Stop, patience: Patience) -> None:
-        self._client = make_client(where, key, timeout)
+        self._client = make_client(where, key, max(timeout, UPLOAD_SECONDS))
         self._redactor = Redactor(key)
         self._stop, self._patience, self._chance = stop, patience, random.Random()
 

@@ -103,8 +103,12 @@ class LlmJudge:
         """Make the judge, agree on the host, and ask; raises AnnotateError where nothing can be asked."""
         import openai  # noqa: F401 (a missing extra is said before a judge is made)
 
-        key = key_from_environment(self._options.key_variable, local=self.where.local)
         plan = self.plan()
+        if self._judge is not None and not plan.calls and not plan.waiting:
+            same_judge(self._store, self.name, "llm", self._options.model, self._origin)
+            put_in_force(self._store, self._judge, self.question.mapping)
+            return Outcome.of(self.name, plan, Meter(0), Stop())
+        key = key_from_environment(self._options.key_variable, local=self.where.local)
         confirm(self._store, self.where, f"{plan.calls:,} calls", self._options.yes_send_to)
         judge = same_judge(self._store, self.name, "llm", self._options.model, self._origin)
         self._judge = judge

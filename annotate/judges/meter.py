@@ -82,7 +82,8 @@ class Display:
         assert self._task is not None
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
-        self._write(last=True)
+        if self._meter.total:
+            self._write(last=True)
 
     async def _tick(self) -> None:
         while True:

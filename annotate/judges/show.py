@@ -131,7 +131,8 @@ def show_judges(store: JudgingStore, *, as_json: bool, injection: bool = False) 
 
 
 def _judge_row(count: JudgeCount, again: SelfAgreement | None) -> tuple[str, ...]:
-    cost = UNKNOWN if count.cost is None else f"${count.cost:,.4f}"
+    unknown = UNKNOWN if count.kind == "llm" else ""
+    cost = unknown if count.cost is None else f"${count.cost:,.4f}"
     numbers = (f"{count.labels:,}", f"{count.not_labels:,}", f"{count.failed:,}", str(count.repeats))
     return (
         count.name,

@@ -64,13 +64,15 @@ def test_nothing_about_model_or_condition_is_sent(tmp_path, serve):
     assert all(b"secret" not in seen.raw for seen in server.seen)
 
 
-def test_running_again_asks_for_nothing(tmp_path, serve):
+def test_running_again_asks_for_nothing(tmp_path, serve, monkeypatch):
     server = serve()
     path = build(tmp_path / "s.db", 4)
     run_llm(path, server)
     before = [tuple(row) for row in rows(path)]
     again = run_llm(path, server)
-    assert (again.calls, again.stored_before) == (0, 4) and len(server.seen) == 4
+    assert (again.calls, again.stored_before) == (0, 4) and server.count == 4
+    monkeypatch.setenv("OPENAI_API_KEY", "")
+    run_llm(path, server, yes_send_to=None)  # with nothing to ask, neither a key nor a host is needed
     assert [tuple(row) for row in rows(path)] == before
 
 
@@ -143,7 +145,8 @@ def test_the_protocols_filter_applies(tmp_path, serve):
     assert (outcome.responses, outcome.outside_filter, outcome.done) == (1, 3, 1)
     (row,) = rows(path)
     assert (row["response_id"], row["score"], row["raw"]) == (2, 85.0, "85")
-    assert json.loads(row["extra"])["additions"] == ["x"]
+    extra = json.loads(row["extra"])
+    assert (extra["missing"], extra["additions"], extra["distortions"], extra["aligned"]) == ([], ["x"], [], True)
 
 
 def test_repeats_are_asked_once_each_and_give_the_agreement_with_itself(tmp_path, serve):
@@ -232,6 +235,18 @@ def test_nothing_is_sent_before_somebody_agreed_to_the_host(tmp_path, serve, cap
     outcome = run_llm(build(tmp_path / "t.db", 1), server)
     assert outcome.done == 1
     assert run_llm(path, server, yes_send_to=None, name="second").done == 1  # agreed to once a study and host
+
+
+def test_a_person_at_a_terminal_is_asked(tmp_path, serve, monkeypatch):
+    asked = []
+    monkeypatch.setattr("annotate.judges.hosts._asked", lambda host: asked.append(host) or len(asked) > 1)
+    server = serve()
+    path = build(tmp_path / "s.db", 2)
+    with pytest.raises(AnnotateError, match="Nothing was sent"):
+        run_llm(path, server, yes_send_to=None, limit=1)
+    assert run_llm(path, server, yes_send_to=None, limit=1).done == 1
+    assert run_llm(path, server, yes_send_to=None).done == 1
+    assert asked == [server.host] * 2
 
 
 def test_a_redirect_is_not_followed(tmp_path, serve):

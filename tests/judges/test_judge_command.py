@@ -118,9 +118,7 @@ def test_an_imported_judge_gets_a_version_and_shows_its_file(tmp_path, said):
         connection.execute(
             "INSERT INTO sources (id, import_id, name, sha256, bytes, rows) VALUES (1, 1, 'run.eval', 'x', 1, 1)"
         )
-        connection.execute(
-            "INSERT INTO judges (id, name, kind, created_utc) VALUES (1, 'gpt4', 'imported', '')"
-        )
+        connection.execute("INSERT INTO judges (id, name, kind, created_utc) VALUES (1, 'gpt4', 'imported', '')")
         connection.execute(
             "INSERT INTO judge_labels (judge_id, response_id, raw, raw_key, source_id) VALUES (1, 1, 'C', 'C', 1)"
         )

@@ -141,6 +141,34 @@ def test_the_key_is_nowhere(tmp_path, serve):
             assert form.encode() not in content, (place, form)
 
 
+def test_progress_is_rewritten_in_a_terminal(tmp_path, serve):
+    """Under a pseudo-terminal the line is rewritten in place; the last one stays."""
+    pty = pytest.importorskip("pty")
+    server = serve(lambda seen: Do(label("HEDGE"), delay=0.15))
+    path = build(tmp_path / "s.db", 12)
+    program = [sys.executable, "-m", "annotate", "judge", str(path), "--judge", "gpt", "--model", "gpt-4o-mini"]
+    program += ["--base-url", server.url, "--yes-send-to", server.host, "--concurrency", "2"]
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "OPENAI_API_KEY": KEY, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(program, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            data = os.read(ours, 4096)
+        except OSError:  # Linux ends a pseudo-terminal with EIO
+            break
+        if not data:
+            break
+        shown += data
+    out, _ = process.communicate()
+    os.close(ours)
+    assert process.returncode == 0 and b"12 replies stored" in out
+    lines = shown.decode().split("\r")
+    assert sum(" of 12 done, 0 failed, 0 no label | " in line and "/s | " in line for line in lines) >= 3
+    assert "12 of 12 done" in lines[-2] and "left" in lines[-2]
+
+
 def _read(file):
     try:
         return file.read_bytes()

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotate.__main__ import run
 from annotate.judges.command import callable_rule, command_rule, read_answers
 from annotate.judges.ehq_rules import EhqRule, ehq_item
 from annotate.judges.majority import MajorityRule
@@ -73,6 +74,19 @@ def test_ehq_rules_equal_the_labels_of_the_published_run(shared_data):
         equal += row.raw == record["classification"]["automated_label"]
         assert row.rationale == "; ".join(record["classification"]["reasons"])
     assert (seen, equal) == (480, 480)
+
+
+def test_ehq_rules_equal_the_imported_labels_of_the_same_run(shared_data, tmp_path, capsys):
+    """The run imported as it is, and judged here: both judges say the same on all 480 responses."""
+    pytest.importorskip("ehq")
+    study, run_of = str(tmp_path / "s.db"), shared_data / "ehq-run"
+    assert run(["init", study]) == 0
+    assert run(["import", study, str(run_of / "EHQ-120.json"), str(run_of / "records.jsonl")]) == 0
+    assert run(["judge", study, "--judge", "here", "--rule", "ehq"]) == 0
+    capsys.readouterr()
+    assert run(["judge", study, "--json"]) == 0
+    (pair,) = json.loads(capsys.readouterr().out)["pairs"]
+    assert pair["same_label"] == {"k": 480, "n": 480, "share": 1.0, "why": None}
 
 
 def test_ehq_rules_in_a_study(tmp_path):
@@ -236,8 +250,8 @@ def test_a_silent_command_is_killed_with_its_group(tmp_path):
         "time.sleep(60)"
     )
     started = time.monotonic()
-    run = run_command(script(tmp_path, text), ["{}"], 1.0)
-    assert "said nothing for 1 s and was killed" in run.trouble and time.monotonic() - started < 8
+    told = run_command(script(tmp_path, text), ["{}"], 1.0)
+    assert "said nothing for 1 s and was killed" in told.trouble and time.monotonic() - started < 8
     for pid in map(int, (tmp_path / "judge.py.pids").read_text().split()):
         assert _gone(pid)
 
@@ -256,8 +270,8 @@ def _gone(pid: int) -> bool:
 
 
 def test_a_command_that_says_too_much_is_stopped(tmp_path):
-    run = run_command(script(tmp_path, "import sys\nwhile True: sys.stdout.write('x' * 65536)"), ["{}"], 5.0)
-    assert "said more than is allowed" in run.trouble and run.lines == ()
+    told = run_command(script(tmp_path, "import sys\nwhile True: sys.stdout.write('x' * 65536)"), ["{}"], 5.0)
+    assert "said more than is allowed" in told.trouble and told.lines == ()
 
 
 def test_a_broken_command_ends_the_run_after_one_chunk(tmp_path):
