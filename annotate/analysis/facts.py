@@ -6,8 +6,7 @@ from collections import Counter
 from typing import Any
 
 from annotate import __version__
-from annotate.analysis.labels import StudyLabels, declared_labels
-from annotate.analysis.reference import Reference
+from annotate.analysis.labels import declared_labels
 from db.labels import label_rows
 from db.overview import coder_progress, study_counts
 from db.records import Protocol
@@ -103,24 +102,3 @@ def coding_facts(study: Study, *, names: bool) -> dict[str, Any]:
         "blindness": dict(sorted(Counter(row.blindness or "unknown" for row in rows).items())),
         "stale_labels": sum(row.stale for row in rows),
     }
-
-
-def reference_facts(labels: StudyLabels, reference: Reference) -> dict[str, Any]:
-    """Where the human label of each drawn unit comes from, and which weights were scaled."""
-    statuses = Counter(reference.status)
-    return {
-        "units": len(labels),
-        "status": {
-            name: statuses.get(name, 0) for name in ("labelled", "unresolved", "skipped", "technical", "unfinished")
-        },
-        "source": {name: count for name, count in reference.human.counts.items() if count},
-        "labels": _label_counts(labels, reference),
-        "stale": reference.human.stale,
-        "scaled_strata": len(reference.weights.scaled),
-        "notes": list(reference.weights.notes[:20]),
-    }
-
-
-def _label_counts(labels: StudyLabels, reference: Reference) -> dict[str, float]:
-    """Units per label, unweighted; a split unit counts in parts."""
-    return {label: float(count) for label, count in zip(labels.labels, reference.shares.sum(axis=0), strict=True)}

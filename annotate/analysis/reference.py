@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -58,3 +60,24 @@ def _status(fate: str, found: str, usable: bool) -> str:
     if found == UNRESOLVED:
         return "unresolved"
     return "labelled" if usable else ("skipped" if fate == "skipped" else "unfinished")
+
+
+def reference_facts(labels: StudyLabels, reference: Reference) -> dict[str, Any]:
+    """Where the human label of each drawn unit comes from, and which weights were scaled."""
+    statuses = Counter(reference.status)
+    return {
+        "units": len(labels),
+        "status": {
+            name: statuses.get(name, 0) for name in ("labelled", "unresolved", "skipped", "technical", "unfinished")
+        },
+        "source": {name: count for name, count in reference.human.counts.items() if count},
+        "labels": _label_counts(labels, reference),
+        "stale": reference.human.stale,
+        "scaled_strata": len(reference.weights.scaled),
+        "notes": list(reference.weights.notes[:20]),
+    }
+
+
+def _label_counts(labels: StudyLabels, reference: Reference) -> dict[str, float]:
+    """Units per label, unweighted; a split unit counts in parts."""
+    return {label: float(count) for label, count in zip(labels.labels, reference.shares.sum(axis=0), strict=True)}

@@ -12,12 +12,12 @@ from agreement.impact import ImpactResult, Options, judge_scores, score_impact
 from agreement.impact.records import Records, Sample
 from agreement.scores.base import Score
 from annotate.analysis.corpus import columns_of, load_corpus, load_sample, scores_of
-from annotate.analysis.facts import coding_facts, count_facts, design_facts, reference_facts, study_facts
+from annotate.analysis.facts import coding_facts, count_facts, design_facts, study_facts
 from annotate.analysis.judges import JudgeReport, Settings, judge_report
 from annotate.analysis.labels import StudyLabels
 from annotate.analysis.loading import load_labels
 from annotate.analysis.people import people_agreement
-from annotate.analysis.reference import Reference, study_reference
+from annotate.analysis.reference import Reference, reference_facts, study_reference
 from annotate.analysis.second_source import check_judge, check_people
 from annotate.results import NotRun, Results
 from annotate.studies import study_protocol

@@ -1,0 +1,48 @@
+"""How far a study is, and what comes next. No numpy, and no label: whoever codes may look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotate.analysis.facts import coding_facts, count_facts, design_facts
+from db.coverage import coverage
+from db.study import Study
+
+
+def status_facts(study: Study) -> dict[str, Any]:
+    """Counts of what is there and what is left, and the command that comes next."""
+    facts: dict[str, Any] = {
+        "title": study.title,
+        "protocol": study.protocol_name,
+        "protocol_version": study.protocol_version,
+        "counts": count_facts(study),
+        "design": design_facts(study),
+        "coders": coding_facts(study, names=True)["coders"],
+        "coverage": [
+            {
+                "round": each.round,
+                "units": each.units,
+                "complete": each.complete,
+                "meant": each.meant,
+                "labels": each.labels,
+                "skips": each.skips,
+                "missing": len(each.missing),
+                "over": len(each.over) + len(each.doubled),
+            }
+            for each in coverage(study)
+        ],
+    }
+    return facts | {"next": _next(facts)}
+
+
+def _next(facts: dict[str, Any]) -> str:
+    if not facts["counts"]["responses"]:
+        return "annotate import {study} …"
+    if facts["design"] is None:
+        return "annotate sample {study} --n …"
+    if not facts["coders"]:
+        return "annotate assign {study} --coders …"
+    waiting = [each["coder"] for each in facts["coders"] if each["left"] and each["kind"] != "imported"]
+    if waiting:
+        return f"annotate code {{study}} --coder '{waiting[0]}'"
+    return "annotate agreement {study}, annotate impact {study}, annotate report {study} --out DIR"
