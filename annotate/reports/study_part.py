@@ -10,7 +10,10 @@ from annotate.reports.judges_part import judge_sentence
 from annotate.reports.people_part import people_sentence
 from annotate.reports.pieces import Cell, Pieces, name, paragraph, row, table
 
-SIMULATED = "Some of the human labels in this study are SIMULATED: they show how the tool works and say nothing about any model."
+SIMULATED = (
+    "Some of the human labels in this study are SIMULATED: "
+    "they show how the tool works and say nothing about any model."
+)
 STRATA_SHOWN = 60
 
 

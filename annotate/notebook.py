@@ -1,0 +1,90 @@
+"""A study as DataFrames, for notebooks: ``annotate.open_study("study.db").labels``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from db.study import Study
+from db.study import open_study as open_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class StudyFrames:
+    """One study, read only. Every property is read anew; use it in a ``with`` block or call ``close``.
+
+    Coders go by their pseudonyms. Columns are those of the study file's records; nested values stay as they are.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+
+    @property
+    def items(self) -> pd.DataFrame:
+        """One row an item: key, question, gold answers, a column for each stratum field."""
+        from db.content import item_contents
+
+        return _frame([{**_without(item, "strata"), **item.strata} for item in item_contents(self._study)])
+
+    @property
+    def responses(self) -> pd.DataFrame:
+        """One row a response, with the mapped label of each judge in a column ``judge:NAME``."""
+        from db.content import response_contents
+        from db.corpus import response_rows
+        from db.facts import judge_ids
+
+        judges = [f"judge:{name}" for name in judge_ids(self._study.connection)]
+        keys = ["item", "model", "condition", "repeat"]
+        said = {row[:4]: row[4:] for row in response_rows(self._study, [*keys, *judges])}
+        rows = []
+        for response in response_contents(self._study):
+            place = (response.item, response.model, response.condition, response.repeat)
+            rows.append({**asdict(response), **dict(zip(judges, said[place], strict=True))})
+        return _frame(rows)
+
+    @property
+    def labels(self) -> pd.DataFrame:
+        """One row an assignment with what stands on it now, the record key, the design stratum and its probability."""
+        from db.labels import label_rows, unit_rows
+
+        units = {unit.unit: unit for unit in unit_rows(self._study, outside=True)}
+        rows = []
+        for label in label_rows(self._study):
+            unit = units[label.unit]
+            key = {"item": unit.item, "model": unit.model, "condition": unit.condition, "repeat": unit.repeat}
+            rows.append({**key, **_without(label, "coder"), "stratum": unit.stratum, "pi": unit.pi})
+        return _frame(rows)
+
+    @property
+    def events(self) -> pd.DataFrame:
+        """One row an event of every log, as it was recorded."""
+        from db.history import log_events
+
+        return _frame([_without(event, "coder") for event in log_events(self._study)])
+
+    def close(self) -> None:
+        self._study.close()
+
+    def __enter__(self) -> StudyFrames:
+        return self
+
+    def __exit__(self, *ignored: object) -> None:
+        self.close()
+
+
+def open_study(path: str | Path) -> StudyFrames:
+    """Open a study file to read it. Raises StudyError where it is none."""
+    return StudyFrames(open_file(path, read_only=True))
+
+
+def _without(record: Any, name: str) -> dict[str, Any]:
+    return {key: value for key, value in asdict(record).items() if key != name}
+
+
+def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(rows)
