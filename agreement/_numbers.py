@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from agreement._estimate import Description
 from agreement._read import Columns, read_columns
 from agreement._sample import Sample
 from agreement._types import BoolArray, FloatArray, IntArray
@@ -52,20 +53,19 @@ class Numbers:
             np.arange(int(usable.sum())),
         )
 
-    def description(self, sample: Sample) -> dict[str, Any]:
+    def description(self, sample: Sample) -> Description:
         """What the result says of its input."""
         given = ~np.isnan(sample.rows)
         parts = ["design weights"] if self.weighted else []
         parts += ["units grouped by item"] if self.items is not None else []
         parts += ["units in strata"] if len(self.strata) > 1 else []
-        return {
-            "n_given": int(self.counts.sum()),
-            "n_ratings": int(given.sum(axis=1) @ sample.counts),
-            "n_coders": int((~np.isnan(self.values)).any(axis=0).sum()),
-            "labels": (),
-            "design": "; ".join(parts),
-            "notes": (),
-        }
+        return Description(
+            n_given=int(self.counts.sum()),
+            n_ratings=int(given.sum(axis=1) @ sample.counts),
+            n_coders=int((~np.isnan(self.values)).any(axis=0).sum()),
+            labels=(),
+            design="; ".join(parts),
+        )
 
 
 def read_numbers(ratings: Any, units: dict[str, Any]) -> Numbers:

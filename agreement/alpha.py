@@ -8,7 +8,8 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from agreement._estimate import Form, estimate, estimate_sample
+from agreement._estimate import estimate, estimate_sample
+from agreement._form import Form
 from agreement._metric import IntervalAlpha, OrdinalAlpha
 from agreement._nominal import PooledMargins
 from agreement._numbers import Numbers, numbers_from

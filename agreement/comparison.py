@@ -12,7 +12,8 @@ from typing import Any, Literal, TypeAlias, Unpack
 import numpy as np
 
 from agreement._difference import Columns, Difference
-from agreement._estimate import Form, estimate
+from agreement._estimate import estimate
+from agreement._form import Form
 from agreement._metric import IntervalAlpha
 from agreement._nominal import CoderPairs, Conger, MeanMargins, PercentAgreement, PooledMargins
 from agreement._options import Options, split_options

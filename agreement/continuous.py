@@ -9,7 +9,8 @@ from typing import Any, Literal, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from agreement._estimate import Form, estimate_sample
+from agreement._estimate import estimate_sample
+from agreement._form import Form
 from agreement._moments import Concordance, IntraclassCorrelation
 from agreement._numbers import Numbers, numbers_from, read_numbers
 from agreement._options import IntervalPlan, Options, split_options

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Unpack
 
-from agreement._estimate import Form, estimate
+from agreement._estimate import estimate
+from agreement._form import Form
 from agreement._nominal import MeanMargins
 from agreement._options import Options, split_options
 from agreement._read import RatingsLike

@@ -9,7 +9,8 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from agreement._estimate import Form, estimate
+from agreement._estimate import estimate
+from agreement._form import Form
 from agreement._nominal import CodedStatistic, CoderPairs, Conger, MeanMargins, PooledMargins
 from agreement._options import Options, split_options
 from agreement._read import RatingsLike

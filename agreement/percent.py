@@ -6,7 +6,8 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import Literal, Unpack
 
-from agreement._estimate import FEW, Form, estimate
+from agreement._estimate import estimate
+from agreement._form import FEW, Form
 from agreement._nominal import PercentAgreement
 from agreement._options import Options, split_options
 from agreement._read import RatingsLike
