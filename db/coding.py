@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 import sqlite3
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +18,7 @@ from db.blindness import account_of, blindness_of
 from db.coders import Coder, find_coder
 from db.connection import StudyConnection, writing
 from db.drafts import Drafts
-from db.faults import ProtocolChanged, Refused, translate
+from db.faults import ProtocolChanged, Refused, StudyError, translate
 from db.ids import RandomBytes
 from db.lineage import version_of
 from db.queue import (
@@ -113,9 +114,17 @@ class CodingSession:
 
     @property
     def progress(self) -> Progress:
-        """The coder's queue in the rounds that are open."""
-        with self._saving:
-            return self._counted().progress()
+        """The coder's queue in the rounds that are open.
+
+        While another thread saves, what the lead changed meanwhile is taken in by the next call.
+        """
+        if self._saving.acquire(blocking=self._counts is None):
+            try:
+                return self._counted().progress()
+            finally:
+                self._saving.release()
+        assert self._counts is not None
+        return self._counts.progress()
 
     def next(self, after: str | None = None) -> CodingItem | None:
         """The first item still to do after ``after`` (an assignment), else from the start; None when all is done.
@@ -186,7 +195,8 @@ class CodingSession:
             saved = self._saved(connection, written, act.kind)
         self._took(written, act.kind)
         if act.note is not None and act.assignment is not None:
-            self._drafts.set(act.assignment, None)
+            with suppress(StudyError):  # the act is saved, whatever becomes of the draft
+                self._drafts.set(act.assignment, None)
         return saved
 
     def undo(self, active_ms: int = 0) -> Saved | None:
@@ -215,7 +225,10 @@ class CodingSession:
         return self._drafts.get(assignment)
 
     def set_draft(self, assignment: str, text: str | None) -> None:
-        """Keep a note while it is typed (None or "": throw it away). It survives a kill, not a power cut."""
+        """Keep a note while it is typed (None or "": throw it away). It survives a kill, not a power cut.
+
+        Raises StudyError where it cannot be kept, as on a full disk.
+        """
         self._drafts.set(assignment, text)
 
     # --- the end --------------------------------------------------------------------------------

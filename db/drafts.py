@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from db.faults import StudyError
 from db.places import private_folder
 
 
@@ -21,11 +22,20 @@ class Drafts:
             return None
 
     def set(self, assignment: str, text: str | None) -> None:
-        """Keep ``text``; None or "" throws the draft away. The old draft stays whole until the new one is."""
+        """Keep ``text``; None or "" throws the draft away. The old draft stays whole until the new one is.
+
+        Raises StudyError where the disk does not take it.
+        """
         path = self._path(assignment)
-        if not text:
-            path.unlink(missing_ok=True)
-            return
+        try:
+            if text:
+                self._write(path, text)
+            else:
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            raise StudyError(f"{path}: the unsent note cannot be kept ({error.strerror}).", "Save it now.") from error
+
+    def _write(self, path: Path, text: str) -> None:
         private_folder(self._folder)
         partial = path.with_suffix(".part")
         with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:

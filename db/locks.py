@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import IO
 
+from db.faults import ReadOnlyStudy
+
 
 class FileLock:
     """A lock on a small file, against other processes and other holders in this one; ``release`` removes the file."""
@@ -15,9 +17,12 @@ class FileLock:
         self._file: IO[bytes] | None = None
 
     def acquire(self) -> bool:
-        """Take the lock without waiting; False where somebody holds it."""
+        """Take the lock without waiting; False where somebody holds it. Raises ReadOnlyStudy for a bad folder."""
         while True:
-            file = os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
+            try:
+                file = os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
+            except OSError as error:
+                raise ReadOnlyStudy(f"{self.path}: cannot be made ({error.strerror}).", "Check its folder.") from error
             if not _take(file):
                 file.close()
                 return False

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from builder import assigned, protocol, rated, small_study
 
 from db.blindness import record_lead_view
 from db.coding import CodingSession
-from db.faults import Fenced, ProtocolChanged, Refused, SessionTaken
+from db.connection import writing
+from db.faults import Fenced, ProtocolChanged, Refused, SessionTaken, StudyError
 from db.lineage import change_protocol
 from db.records import Act, Impossible
 from db.rounds import reopen_unit, set_round_state
@@ -552,3 +554,30 @@ def test_impossible_rules_with_a_field_that_nothing_has(tmp_path: Path) -> None:
     path = small_study(tmp_path / "o.db", "A", codebook=codebook)
     with CodingSession.open(path, "A", codebook) as session:
         assert session.next().impossible == ()  # type: ignore[union-attr]
+
+
+def test_a_note_that_cannot_be_kept_is_said_and_a_saved_act_stays_saved(path: Path) -> None:
+    with CodingSession.open(path, "A", protocol()) as session:
+        item = session.next()
+        assert item
+        folder = session.study.side / "drafts"
+        folder.write_text("a file where the folder should be")
+        with pytest.raises(StudyError, match="cannot be"):
+            session.set_draft(item.assignment, "words")
+        session.save(Act("note", item.assignment, note="words"))
+        assert session.annotation(item.assignment).note == "words"
+
+
+def test_the_count_does_not_wait_for_a_save_that_waits(path: Path) -> None:
+    with CodingSession.open(path, "A", protocol()) as session, open_study(path) as other:
+        item = session.next()
+        assert item and session.progress.left == 6
+        with writing(other.connection):
+            thread = threading.Thread(target=session.save, args=(Act("label", item.assignment, label="WRONG"),))
+            thread.start()
+            time.sleep(0.1)
+            start = time.monotonic()
+            assert session.progress.left == 6 and session.next() == item
+            assert time.monotonic() - start < 1
+        thread.join()
+        assert session.progress.left == 5
