@@ -37,8 +37,8 @@ def examine(study: Path | None = None) -> list[Finding]:
 
 
 def _runtime() -> Iterator[Finding]:
-    from annotate import __version__
     import db.connection  # noqa: F401 (brings sqlite3, which only db may name)
+    from annotate import __version__
 
     library = sys.modules["sqlite3"]
     yield Finding("annotate", "ok", f"{__version__}, in {Path(__file__).resolve().parent}")

@@ -17,11 +17,11 @@ from db.study import Study
 
 Shape = Literal["long", "wide"]
 _KEYS = ("model", "condition")
-_OURS = frozenset(
-    ("task", "worker", "label", "rating", "item", "model", "condition", "repeat", "worker_kind", "round", "occurrence")
-    + ("role", "skip_reason", "flags", "stale", "blindness", "protocol_version", "active_ms", "stratum", "pi", "pi2")
-    + ("note", "utc", "adjudicated", "reference", "reference_status", "weight")
-)
+_OURS = {
+    *("task", "worker", "label", "rating", "item", "model", "condition", "repeat", "worker_kind", "round"),
+    *("occurrence", "role", "skip_reason", "flags", "stale", "blindness", "protocol_version", "active_ms"),
+    *("stratum", "pi", "pi2", "note", "utc", "adjudicated", "reference", "reference_status", "weight"),
+}
 Row = Mapping[str, Any]
 
 

@@ -1,4 +1,4 @@
-"""What is said of a missing extra, and where the details of a fault go (never to the screen: they may hold study text)."""
+"""What is said of a missing extra, and where the details of a fault go: never to the screen, they may hold study text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def crash_log(error: Exception, arguments: Sequence[str]) -> Path:
 
 def _folder(arguments: Sequence[str]) -> Path:
     study = next((Path(a) for a in arguments if a.endswith(".db") and Path(a).is_file()), None)
-    folder = study.with_name(study.name.removesuffix(".db") + ".d") if study else Path(tempfile.mkdtemp(prefix="annotate-"))
+    folder = (
+        study.with_name(study.name.removesuffix(".db") + ".d") if study else Path(tempfile.mkdtemp(prefix="annotate-"))
+    )
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError:

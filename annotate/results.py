@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from annotate.analysis.second_source import Check
 
 SCHEMA = "annotate-results/1"
+SIMULATED = (
+    "Some of the human labels in this study are SIMULATED: "
+    "they show how the tool works and say nothing about any model."
+)
 
 
 @dataclass(frozen=True, slots=True)

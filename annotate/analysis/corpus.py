@@ -70,7 +70,7 @@ def columns_of(study: Study, protocol: Protocol, scores: Sequence[Score], by: Se
     options = [rule.options for rule in protocol.scores if rule.kind in SEARCH_KINDS]
     needed = [need.removeprefix("by:") for score in scores for need in score.needs if need.startswith("by:")]
     impossible = [rule.field for rule in protocol.impossible]
-    facts = ["fact", "question_type", "thinking"] if "wikiprofile" in kinds else []
+    facts = ["fact", "question_type"] if "wikiprofile" in kinds else []
     field = str(options[0].get("items_field", "item_type")) if options else None
     wanted = dict.fromkeys((*by, *needed, *impossible, *facts, *([field] if field else [])))
     return Columns(

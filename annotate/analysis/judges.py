@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from annotate.analysis.labels import StudyLabels
 from db.records import MISSING_LABEL
 
 DRAWS = 4000
+WHOLE = "every record is labelled: the intervals are not for these records but for the source that they came from"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,10 @@ def _agreement(judge: str, corpus: Records, sample: Sample, settings: Settings) 
         target="population" if census else "corpus",
     )
     items = sample.records.item
-    if not census or items is None or len(np.unique(items.codes)) == len(items):
+    if not census:
+        return found
+    found = replace(found, notes=(*(n for n in found.notes if not n.startswith("every record")), WHOLE))
+    if items is None or len(np.unique(items.codes)) == len(items):
         return found
     return with_items_resampled(found, sample, judge, seed=settings.seed, draws=settings.draws, level=settings.level)
 

@@ -13,16 +13,11 @@ ALIGNED, NOT_ALIGNED = "aligned", "not aligned"
 
 @dataclass(frozen=True, slots=True)
 class CoderColumn:
-    """One coder of the main round: the name that is shown, and whether a person, an import or a simulation."""
+    """One coder of the main round: the name that is shown, and whether a person, imported or simulated."""
 
     name: str
     kind: CoderKind
     role: Role = "coder"
-
-    @property
-    def shown(self) -> str:
-        """The name, with a word beside it where it is no person's work."""
-        return f"{self.name} (simulated)" if self.kind == "simulated" else self.name
 
 
 def declared_labels(protocol: Protocol) -> tuple[str, ...]:
@@ -69,6 +64,11 @@ class StudyLabels:
 
     def __len__(self) -> int:
         return len(self.units)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether some of these labels were not given by people."""
+        return any(coder.kind == "simulated" for coder in (*self.coders, *self.tiebreakers))
 
     @property
     def clustered(self) -> bool:

@@ -96,7 +96,9 @@ def _text(value: object) -> str:
 
 
 def _name(row: LabelRow, names: bool) -> str:
-    return row.coder if names else row.pseudonym
+    """The name that every number goes under; a simulated coder is called so wherever it is shown."""
+    shown = row.coder if names else row.pseudonym
+    return f"{shown} (simulated)" if row.coder_kind == "simulated" else shown
 
 
 def _columns(rows: Iterable[LabelRow], role: str, names: bool) -> dict[str, CoderColumn]:

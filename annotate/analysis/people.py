@@ -100,7 +100,7 @@ def people_agreement(
         with_tiebreakers=tied.all({n: OVERALL[n] for n in IN_STRATA}) if tied else {},
         ratings=_ratings(study, names, confidence),
         weighted=main.weights is not None,
-        notes=main.design.notes if main.design else (),
+        notes=main.design.notes if main.design and main.weights is not None else (),
     )
 
 

@@ -19,7 +19,7 @@ from annotate.analysis.loading import load_labels
 from annotate.analysis.people import people_agreement
 from annotate.analysis.reference import Reference, reference_facts, study_reference
 from annotate.analysis.second_source import check_judge, check_people
-from annotate.results import NotRun, Results
+from annotate.results import SIMULATED, NotRun, Results
 from annotate.studies import study_protocol
 from db.errors import AnnotateError
 from db.records import Protocol
@@ -184,7 +184,8 @@ def _impact_of(study: Study, protocol: Protocol, found: Loaded | None, wanted: W
         if sample is None
         else score_impact(corpus, sample, scores, judges, options)
     )
-    return replace(result, notes=(*result.notes, *notes))
+    simulated = (SIMULATED,) if found is not None and found.labels.simulated else ()
+    return replace(result, notes=(*simulated, *result.notes, *notes))
 
 
 def options_of(protocol: Protocol, wanted: Wanted, by: Sequence[str]) -> Options:

@@ -23,7 +23,7 @@ def report_document(results: Mapping[str, Any]) -> Document:
 def agreement_document(results: Mapping[str, Any]) -> Document:
     """Agreement between people and with the judges."""
     pieces = Pieces(results)
-    parts = (head_part, people_part, judges_part, checks_part)
+    parts = (head_part, short_part, people_part, judges_part, checks_part)
     return Document(tuple(block for part in parts for block in part(pieces)), results)
 
 

@@ -9,6 +9,10 @@ from annotate.reports.document import Block, Bullets, Heading, Line, Name, Ref, 
 from annotate.reports.pieces import Cell, Pieces, name, paragraph, row, said, table
 
 CELLS = 5
+WIDEST = 8
+ALONE = "Scores from the judge's labels alone"
+BY_DESIGN = ("another ", "needs no judgement")
+SWEPT = ("agreement", "kappa", "precision", "recall")
 
 
 def impact_part(pieces: Pieces) -> Iterator[Block]:
@@ -28,7 +32,7 @@ def impact_part(pieces: Pieces) -> Iterator[Block]:
 
 def impact_sentences(pieces: Pieces) -> list[Line]:
     """What happened to each model under the main judge, in plain words."""
-    impact = pieces.get("/impact")
+    impact = pieces.results.get("impact")
     if impact is None or impact["judge_only"]:
         return []
     root = pointer("impact", "judges", impact["judge"], "models")
@@ -41,7 +45,7 @@ def impact_sentences(pieces: Pieces) -> list[Line]:
 
 def finding_lines(pieces: Pieces) -> list[Line]:
     """Where a judge was found to be unfair or broken."""
-    impact = pieces.get("/impact")
+    impact = pieces.results.get("impact")
     found: list[Line] = []
     for judge in impact["judges"] if impact else ():
         root = pointer("impact", "judges", judge, "fairness")
@@ -54,37 +58,56 @@ def finding_lines(pieces: Pieces) -> list[Line]:
 def _judge_only(pieces: Pieces, root: str) -> Iterator[Block]:
     models = pieces.get(f"{root}/models")
     parts = pieces.get("/impact/parts")
-    rows = [
-        row(
-            name(model),
-            pieces.count(f"{root}/models{pointer(model)}/n"),
-            *(pieces.value(f"{root}/models{pointer(model, 'judge', part)}") for part in parts),
-        )
-        for model in models
-    ]
-    head = row("model", "records", *(Name(part) for part in parts))
-    yield table("Scores from the judge's labels alone", head, rows, right=range(1, len(head)))
+    if len(parts) > WIDEST >= len(models):
+        yield _upright(pieces, root, list(models), parts)
+    else:
+        rows = [
+            row(
+                name(model),
+                pieces.count(f"{root}/models{pointer(model)}/n"),
+                *(pieces.value(f"{root}/models{pointer(model, 'judge', part)}") for part in parts),
+            )
+            for model in models
+        ]
+        head = row("model", "records", *(Name(part) for part in parts))
+        yield table(ALONE, head, rows, right=range(1, len(head)))
     yield from _excluded(pieces, root)
     yield from _judge_levels(pieces, root, parts)
+
+
+def _upright(pieces: Pieces, root: str, models: list[str], parts: list[str]) -> Block:
+    """Many scores of few models: a row a score."""
+    rows = [
+        row(Name(part), *(pieces.value(f"{root}/models{pointer(model, 'judge', part)}") for model in models))
+        for part in parts
+    ]
+    records = row("records", *(pieces.count(f"{root}/models{pointer(model)}/n") for model in models))
+    head = row("score", *(name(model) for model in models))
+    return table(ALONE, head, [records, *rows], right=range(1, len(head)))
 
 
 def _judge_levels(pieces: Pieces, root: str, parts: list[str]) -> Iterator[Block]:
     models = pieces.get(f"{root}/models")
     for variable in next(iter(models.values()))["by"] if models else ():
-        rows: list[tuple[Cell, ...]] = []
-        for model, found in models.items():
-            for level in found["by"][variable]:
-                place = f"{root}/models{pointer(model, 'by', variable, level)}"
-                known = pieces.get(f"{place}/judge")
-                rows.append(
-                    row(
-                        name(model),
-                        name(level),
-                        pieces.count(f"{place}/n"),
-                        *(pieces.value(f"{place}/judge{pointer(part)}") if part in known else ("–",) for part in parts),
-                    )
-                )
-        head = row("model", Name(variable), "records", *(Name(part) for part in parts))
+        places = [
+            (model, level, f"{root}/models{pointer(model, 'by', variable, level)}")
+            for model, found in models.items()
+            for level in found["by"][variable]
+        ]
+        known = [part for part in parts if any(part in pieces.get(place)["judge"] for _, _, place in places)]
+        rows = [
+            row(
+                name(model),
+                name(level),
+                pieces.count(f"{place}/n"),
+                *(
+                    pieces.value(f"{place}/judge{pointer(p)}") if p in pieces.get(place)["judge"] else ("–",)
+                    for p in known
+                ),
+            )
+            for model, level, place in places
+        ]
+        head = row("model", Name(variable), "records", *(Name(part) for part in known))
         yield table(said("By ", Name(variable)), head, rows, right=range(2, len(head)))
 
 
@@ -105,36 +128,67 @@ def _judge(pieces: Pieces, root: str) -> Iterator[Block]:
 
 def _scores(pieces: Pieces, root: str) -> Iterator[Block]:
     models = pieces.get(f"{root}/models")
-    rows: list[tuple[Cell, ...]] = []
-    for model, found in models.items():
-        for part in found["parts"]:
-            place = f"{root}/models{pointer(model, 'parts', part)}"
-            sample = pieces.get(place)["sample"]
-            rows.append(
-                row(
-                    name(model),
-                    Name(part),
-                    pieces.value(f"{place}/judge/value"),
-                    pieces.estimate(f"{place}/human"),
-                    pieces.estimate(f"{place}/delta", "change"),
-                    pieces.value(f"{place}/sample/judge/value") if sample else ("–",),
-                    pieces.value(f"{place}/sample/human/value") if sample else ("–",),
-                    pieces.estimate(f"{place}/sample/delta", "change") if sample else ("–",),
-                    pieces.count(f"{place}/sample/n") if sample else ("–",),
-                )
-            )
-    head = ("model", "score", "judge", "people [95 %]", "change", "sample: judge", "people", "change", "n")
-    title = "The whole corpus (judge known for all records, people estimated), and beside it the labelled sample"
-    yield table(title, head, rows, right=range(2, 9))
     yield Bullets(tuple(said(name(m), ": ", Ref(f"{root}/models{pointer(m)}/sentence", "text")) for m in models))
+    yield _whole(pieces, root)
+    yield _on_sample(pieces, root)
+
+
+def _whole(pieces: Pieces, root: str) -> Block:
+    rows = [
+        row(
+            name(model),
+            Name(part),
+            pieces.value(f"{place}/judge/value"),
+            pieces.estimate(f"{place}/human"),
+            pieces.estimate(f"{place}/delta", "change"),
+            pieces.count(f"{root}/models{pointer(model)}/n"),
+        )
+        for model, part, place in _parts(pieces, root)
+    ]
+    head = ("model", "score", "judge", "people [95 %]", "change [95 %]", "records")
+    title = "On the whole corpus: the judge is known for every record, people are estimated"
+    return table(title, head, rows, right=range(2, 6))
+
+
+def _on_sample(pieces: Pieces, root: str) -> Block:
+    rows = [
+        row(
+            name(model),
+            Name(part),
+            pieces.value(f"{place}/sample/judge/value"),
+            pieces.estimate(f"{place}/sample/human"),
+            pieces.estimate(f"{place}/sample/delta", "change"),
+            pieces.count(f"{place}/sample/n"),
+            pieces.value(f"{place}/dropped/value") if pieces.get(place)["dropped"] else ("–",),
+            _skips(pieces, place),
+        )
+        for model, part, place in _parts(pieces, root)
+        if pieces.get(place)["sample"]
+    ]
+    head = ("model", "score", "judge", "people [95 %]", "change [95 %]", "units", "resolved only", "skips worst, best")
+    title = "On the labelled sample: judge and people on the same responses, paired, weighted by the design"
+    return table(title, head, rows, right=range(2, 8))
+
+
+def _parts(pieces: Pieces, root: str) -> Iterator[tuple[str, str, str]]:
+    for model, found in pieces.get(f"{root}/models").items():
+        for part in found["parts"]:
+            yield model, part, f"{root}/models{pointer(model, 'parts', part)}"
+
+
+def _skips(pieces: Pieces, place: str) -> Line:
+    if not pieces.get(place)["skips"]:
+        return ("–",)
+    return said(pieces.value(f"{place}/skips/low"), ", ", pieces.value(f"{place}/skips/high"))
 
 
 def _excluded(pieces: Pieces, root: str) -> Iterator[Block]:
+    """Records without a score, but for those that a score is not about; all counts are in results.json."""
     rows: list[tuple[Cell, ...]] = []
     for model, found in pieces.get(f"{root}/models").items():
         place = f"{root}/models{pointer(model)}"
         for score, reasons in found["excluded"].items():
-            for reason in reasons:
+            for reason in (each for each in reasons if " not " not in each and not each.startswith(BY_DESIGN)):
                 rows.append(
                     (name(model), Name(score), reason, pieces.count(f"{place}{pointer('excluded', score, reason)}"))
                 )
@@ -171,26 +225,31 @@ def _rankings(pieces: Pieces, root: str) -> Iterator[Block]:
 
 def _pairs(pieces: Pieces, root: str, part: str) -> Iterator[Block]:
     place = f"{root}/rankings{pointer(part)}/pairs"
-    needed = pieces.get(f"{root}/labels_needed{pointer(part)}") if part in pieces.get(f"{root}/labels_needed") else []
-    at_pair = {(each["first"], each["second"]): at for at, each in enumerate(needed)}
-    rows: list[tuple[Cell, ...]] = []
-    for at, pair in enumerate(pieces.get(place)):
-        more: Line = ("settled",) if pair["settled"] else ("–",)
-        if (pair["first"], pair["second"]) in at_pair:
-            more = (
-                Ref(f"{root}/labels_needed{pointer(part)}/{at_pair[pair['first'], pair['second']]}/sentence", "text"),
-            )
-        rows.append(
-            row(
-                said(name(pair["first"]), " above ", name(pair["second"])),
-                pieces.value(f"{place}/{at}/probability", "decimal"),
-                pieces.estimate(f"{place}/{at}/difference", "change"),
-                more,
-            )
+    needed = pieces.get(f"{root}/labels_needed").get(part, [])
+    more = {(each["first"], each["second"]): at for at, each in enumerate(needed)}
+    rows = [
+        row(
+            said(name(pair["first"]), " above ", name(pair["second"])),
+            pieces.value(f"{place}/{at}/probability", "decimal"),
+            pieces.estimate(f"{place}/{at}/difference", "change"),
+            _further(pieces, f"{root}/labels_needed{pointer(part)}", more.get((pair["first"], pair["second"])), pair),
         )
-    yield table(
-        said("Pairs by ", Name(part)), ("pair", "probability", "difference", "further labels"), rows, right=(1, 2)
-    )
+        for at, pair in enumerate(pieces.get(place))
+    ]
+    head = ("pair", "probability", "difference", "labels that would settle it (4 times in 5)")
+    yield table(said("Pairs by ", Name(part)), head, rows, right=(1, 2))
+
+
+def _further(pieces: Pieces, place: str, at: int | None, pair: dict[str, Any]) -> Line:
+    if pair["settled"]:
+        return ("settled",)
+    if at is None:
+        return ("–",)
+    needed = pieces.get(f"{place}/{at}")
+    if needed["reason"]:
+        return (Ref(f"{place}/{at}/reason", "text"),)
+    uncertain = "> " if needed["uncertain"] else ""
+    return (uncertain, Ref(f"{place}/{at}/total", "count"), " more, half for each model")
 
 
 def _cells(pieces: Pieces, root: str) -> Iterator[Block]:
@@ -252,10 +311,27 @@ def _fairness(pieces: Pieces, root: str) -> Iterator[Block]:
 
 
 def _thresholds(pieces: Pieces, root: str) -> Iterator[Block]:
+    """The judge's rating threshold against people: agreement and score as functions of it."""
     for score, sweep in pieces.get(f"{root}/thresholds").items():
         place = f"{root}/thresholds{pointer(score)}"
-        if "sentence" in sweep:
-            yield paragraph(Name(score), ": ", Ref(f"{place}/sentence", "text"))
+        if not sweep["points"]:
+            continue
+        rows = [
+            row(
+                pieces.value(f"{place}/points/{at}/threshold", "count"),
+                *(pieces.value(f"{place}/points/{at}/{key}") for key in SWEPT),
+            )
+            for at in range(len(sweep["points"]))
+        ]
+        head = row("threshold", *SWEPT)
+        yield table(said("Threshold of the judge's rating, for ", Name(score)), head, rows, right=range(5))
+        yield paragraph(
+            "The threshold that agrees best with people is ",
+            pieces.estimate(f"{place}/best", "count"),
+            ", on ",
+            Ref(f"{place}/n", "count"),
+            " units.",
+        )
 
 
 def _treatments(pieces: Pieces, root: str) -> Iterator[Block]:
@@ -266,14 +342,14 @@ def _treatments(pieces: Pieces, root: str) -> Iterator[Block]:
     models = list(pieces.get(f"{root}/models"))
     rows = [
         row(
-            Name(row["treatment"]),
+            Name(each["treatment"]),
             *(
-                pieces.estimate(f"{root}/treatments/{at}/human{pointer(m)}") if m in row["human"] else ("–",)
+                pieces.estimate(f"{root}/treatments/{at}/human{pointer(m)}") if m in each["human"] else ("–",)
                 for m in models
             ),
         )
-        for at, row in enumerate(found)
-        if row["part"] == headline
+        for at, each in enumerate(found)
+        if each["part"] == headline
     ]
     head = row("human reference", *(name(model) for model in models))
     title = said(Name(headline), " on the corpus under other ways to treat disagreement")

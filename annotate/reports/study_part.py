@@ -9,11 +9,8 @@ from annotate.reports.impact_part import finding_lines, impact_sentences
 from annotate.reports.judges_part import judge_sentence
 from annotate.reports.people_part import people_sentence
 from annotate.reports.pieces import Cell, Pieces, name, paragraph, row, table
+from annotate.results import SIMULATED
 
-SIMULATED = (
-    "Some of the human labels in this study are SIMULATED: "
-    "they show how the tool works and say nothing about any model."
-)
 STRATA_SHOWN = 60
 
 
