@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from tui.modes import CODING, Mode
 
@@ -17,8 +16,7 @@ ROLES: Final[dict[Role, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """One thing to do. ``keys`` are the default keys, the first is the one shown; none: palette and keymap only.
 
     ``short`` is the footer's word (empty: not in the footer), ``modes`` where the key means this.
@@ -78,8 +76,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
 BY_NAME: Final[dict[str, Action]] = {action.name: action for action in ACTIONS}
 
 
-@dataclass(frozen=True, slots=True)
-class FixedKey:
+class FixedKey(NamedTuple):
     """A key inside a panel or a line of input; the same for everyone."""
 
     mode: Mode

@@ -51,6 +51,8 @@ class CodingApp(App[None], inherit_bindings=False):
     ) -> None:
         super().__init__(ansi_color=theme not in THEMES)
         self.failure: Exception | None = None
+        # Nothing here uses Textual's tooltips and toasts; each of them would be a widget to mount.
+        self._disable_tooltips = self._disable_notifications = True
         self.look = theme
         self.coder = coder
         self._thread_of_study = thread
@@ -69,8 +71,8 @@ class CodingApp(App[None], inherit_bindings=False):
 
     def screen_ready(self) -> None:
         """The screen can show something: let reports come."""
-        self._thread_of_study.start(self._deliver)
-        self.controller.begin()
+        for report in self._thread_of_study.start(self._deliver):
+            self.controller.receive(report)
 
     def _deliver(self, report: Report) -> None:
         """Called in the study's thread; posting a message is all that is allowed there."""

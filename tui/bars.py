@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from db.records import Annotation, Progress
 from tui import cells, rating
@@ -18,8 +18,7 @@ from tui.wrapping import wrap
 FLAG_NAMES = {"discuss": "to discuss", "technical": "technical failure"}
 
 
-@dataclass(frozen=True, slots=True)
-class Telling:
+class Telling(NamedTuple):
     """What the bars tell apart from the state: the last notice, the failure, where the search stands, the reasons."""
 
     notice: str = ""
@@ -82,7 +81,7 @@ def decision(desk: Desk, state: State, view: View | None, telling: Telling, cell
         said = telling.notice or _hint(desk, state)
         rows.append(Row((piece(" "), piece(said, "loud" if telling.loud else "quiet"))))
     rule = Row((piece("─" * cells_wide, "empty"),))
-    return [replace(row, ground="ground") for row in (rule, *rows)]
+    return [row._replace(ground="ground") for row in (rule, *rows)]
 
 
 def _folded(text: str, size: int, most: int) -> list[str]:

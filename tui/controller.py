@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Protocol as Interface
 
 from db.records import Act, CodingItem, PendingChange, Protocol, QueueEntry, Saved
@@ -77,10 +76,6 @@ class Controller:
     @property
     def item(self) -> CodingItem | None:
         return None if self.view is None else self.view.item
-
-    def begin(self) -> None:
-        """Ask for the first item."""
-        self._submit(ask.Begin())
 
     def summary(self, coder: str) -> SessionSummary:
         left, total = (0, 0) if self.view is None else (self.view.progress.left, self.view.progress.total)
@@ -190,7 +185,7 @@ class Controller:
 
     def _draft(self, text: str) -> None:
         if self.view is not None and self.item is not None:
-            self.view = replace(self.view, draft=text)
+            self.view = self.view._replace(draft=text)
             self._submit(ask.KeepDraft(self.item.assignment, text))
 
     def _warn_unseen(self, lines: int) -> None:
@@ -298,7 +293,7 @@ class Controller:
         row = self.state.row + self.queue.add(entries, before)
         if first and not row and self.item is not None:
             row = self.queue.row_of(self.item.position)
-        self.keyboard.state = replace(self.state, row=row)
+        self.keyboard.state = self.state._replace(row=row)
         self.face.refresh_mode()
 
     # --- what is seen ---------------------------------------------------------------------------

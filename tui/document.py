@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final, Literal
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
 
 from tui.safetext import SafeText, safe
 
@@ -17,8 +17,7 @@ TAB: Final = 4
 MOST_PLACES: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """``style`` from offset ``start`` to ``end``."""
 
     start: int
@@ -26,14 +25,13 @@ class Span:
     style: Style
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """Text without tabs, its spans in order, and the indentation of its paragraphs by their start."""
 
     text: str = ""
     hidden: int = 0
     spans: tuple[Span, ...] = ()
-    indents: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    indents: Mapping[int, tuple[int, int]] = MappingProxyType({})
 
     @property
     def words(self) -> int:

@@ -7,8 +7,8 @@ machine never waits, so that keys typed ahead meet exactly the mode that the key
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from db.records import Protocol
 from tui import effects as fx
@@ -24,30 +24,27 @@ Step = tuple["State", tuple[fx.Effect, ...]]
 FLAGS: Final[dict[str, str]] = {"d": "discuss", "f": "discuss", "t": "technical"}
 
 
-@dataclass(frozen=True, slots=True)
-class Press:
+class Press(NamedTuple):
     """One key: ``key`` is the character in lower case or a name such as ``left``; ``character`` what it would type."""
 
     key: str
     character: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """Where the coder is. ``label`` is chosen, not yet saved; ``note`` goes with it; Esc returns to ``under``."""
 
     mode: Mode
     label: str | None = None
     note: str | None = None
     digits: str = ""
-    line: Line = field(default_factory=Line)
+    line: Line = Line()
     row: int = 0
     under: State | None = None
     looked_up: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Desk:
+class Desk(NamedTuple):
     """What does not change from item to item."""
 
     protocol: Protocol
@@ -59,15 +56,14 @@ class Desk:
         return Mode.RATE if self.protocol.rating_only else Mode.LABEL
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(NamedTuple):
     """What is true of the item on the screen. ``impossible``: label to the reason why it cannot occur here.
 
     ``note``: the unsent or saved note; ``unseen``: lines of the response that were never on the screen; ``rows``: the
     length of the list that is open.
     """
 
-    impossible: Mapping[str, str] = field(default_factory=dict)
+    impossible: Mapping[str, str] = MappingProxyType({})
     note: str = ""
     unseen: int = 0
     rows: int = 0
@@ -85,7 +81,7 @@ def paste(state: State, text: str) -> Step:
     if state.mode not in TYPING:
         return state, (fx.Notice("Pasted text means nothing here."),)
     line = state.line.insert(" ".join(text.split("\n")))
-    return replace(state, line=line, row=0), _typed(state, line)
+    return state._replace(line=line, row=0), _typed(state, line)
 
 
 def fresh(desk: Desk, looked_up: str | None = None) -> State:
@@ -123,7 +119,7 @@ def _choose(state: State, label: str, desk: Desk, sight: Sight) -> Step:
 def _chosen(state: State, desk: Desk) -> Step:
     """A label with all the note it needs: ask for its rating, or save it."""
     if desk.protocol.asks_rating(state.label):
-        return replace(state, mode=Mode.RATING, digits="", line=Line(), under=None), ()
+        return state._replace(mode=Mode.RATING, digits="", line=Line(), under=None), ()
     return State(Mode.SAVING), (fx.Commit(state.label, None, state.note),)
 
 
@@ -137,7 +133,7 @@ def _rate(state: State, press: Press, desk: Desk, sight: Sight) -> Step:
         return State(Mode.SAVING), (fx.Commit(state.label, entry.value, state.note),)
     if entry.refusal:
         return state, (fx.Notice(f"{spell(press.key)} is refused: expected {entry.refusal}."),)
-    return replace(state, digits=entry.digits), ()
+    return state._replace(digits=entry.digits), ()
 
 
 def _rating(state: State, press: Press, desk: Desk, sight: Sight) -> Step:
@@ -204,8 +200,8 @@ def _edited(state: State, press: Press) -> Step:
     if line is None:
         return state, (fx.Notice(f"{spell(press.key)} means nothing while you type."),)
     if line.text == state.line.text:
-        return replace(state, line=line), ()
-    return replace(state, line=line, row=0), _typed(state, line)
+        return state._replace(line=line), ()
+    return state._replace(line=line, row=0), _typed(state, line)
 
 
 def _note(state: State, press: Press, desk: Desk, sight: Sight) -> Step:
@@ -218,7 +214,7 @@ def _note(state: State, press: Press, desk: Desk, sight: Sight) -> Step:
         return State(Mode.SAVING, under=_back(state, desk)), (fx.SaveNote(text),)
     if not text:
         return state, (fx.Notice(f"{state.label} needs a note here: say why, or Esc to take it back."),)
-    return _chosen(replace(state, note=text), desk)
+    return _chosen(state._replace(note=text), desk)
 
 
 def _search(state: State, press: Press, desk: Desk, sight: Sight) -> Step:
@@ -246,7 +242,7 @@ def _turned(state: State, press: Press, rows: int) -> State | None:
     turns = {"up": -1, "down": 1, "pageup": -10, "pagedown": 10, "home": -rows, "end": rows}
     if press.key not in turns:
         return None
-    return replace(state, row=max(0, min(state.row + turns[press.key], rows - 1)))
+    return state._replace(row=max(0, min(state.row + turns[press.key], rows - 1)))
 
 
 def _skip(state: State, press: Press, desk: Desk, sight: Sight) -> Step:
@@ -283,10 +279,10 @@ def _go(state: State, press: Press, desk: Desk, sight: Sight) -> Step:
         return _back(state, desk), (where,)
     turned = _turned(state, press, sight.rows)
     if turned is not None:
-        return replace(turned, line=Line()), ()
+        return turned._replace(line=Line()), ()
     if press.key == "backspace" or (press.key.isdecimal() and press.key.isascii()):
         line = edit(state.line, press.key, press.character)
-        return replace(state, line=Line.of(line.text[:9]) if line else state.line), ()
+        return state._replace(line=Line.of(line.text[:9]) if line else state.line), ()
     return state, (fx.Notice(f"{spell(press.key)} is refused: a number, n, f, s, arrows, Enter or Esc."),)
 
 
@@ -303,11 +299,11 @@ def _palette(state: State, press: Press, desk: Desk, sight: Sight) -> Step:
 
 def _help(state: State, press: Press, desk: Desk, sight: Sight) -> Step:
     if press.key in desk.keymap.labels:
-        return replace(state, looked_up=desk.keymap.labels[press.key]), ()
+        return state._replace(looked_up=desk.keymap.labels[press.key]), ()
     if press.key in _SCROLLS:
         return state, (fx.Run(_SCROLLS[press.key]),)
     if press.key in ("escape", "q") or press.key in desk.keymap.keys["codebook"]:
-        return replace(_back(state, desk), looked_up=state.looked_up), ()
+        return _back(state, desk)._replace(looked_up=state.looked_up), ()
     return state, (fx.Notice(f"{spell(press.key)} does nothing here: a label's key shows its rule, Esc closes."),)
 
 
@@ -335,7 +331,7 @@ def _protocol(state: State, press: Press, desk: Desk, sight: Sight) -> Step:
 
 def _failed(state: State, press: Press, desk: Desk, sight: Sight) -> Step:
     if press.key == "enter":
-        return replace(state, mode=Mode.SAVING), (fx.Retry(),)
+        return state._replace(mode=Mode.SAVING), (fx.Retry(),)
     if press.key == "escape":
         return _back(state, desk), (fx.Drop(),)
     return state, (fx.Notice("Not saved. Enter saves again, Esc drops it, Ctrl+C leaves."),)

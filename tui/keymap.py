@@ -14,11 +14,9 @@ Every key of a mode has one meaning. A file that breaks this is refused, with bo
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from db.errors import AnnotateError
 from db.records import Protocol
@@ -48,8 +46,7 @@ class KeymapError(AnnotateError):
     """A keymap that gives one key two meanings, or names a key or an action that is not there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Keymap:
+class Keymap(NamedTuple):
     """``labels``: key to label name; ``actions``: mode to key to action name; ``keys``: action name to its keys."""
 
     labels: Mapping[str, str]
@@ -141,6 +138,8 @@ def _clash(source: str, key: str, first: str, second: str) -> KeymapError:
 
 
 def _read(path: Path) -> Mapping[str, object]:
+    import tomllib  # a user without a keymap does not wait for it
+
     try:
         with path.open(encoding="utf-8", newline="") as file:
             own = tomllib.loads(file.read())

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(NamedTuple):
     """``lines``: what the panel would fill; ``judged``: it holds what is to be labelled; ``used``: the panel in use."""
 
     lines: int

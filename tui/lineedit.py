@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 LIMIT = 4000
 """Characters of a note."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """``cursor`` is an offset, 0 to ``len(text)``."""
 
     text: str = ""

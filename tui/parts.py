@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from db.records import CodingItem
 from tui.document import Document, Writer
@@ -12,8 +11,7 @@ from tui.safetext import safe
 Name = Literal["question", "context", "response", "second", "gold", "rationale"]
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """One panel: a short title and what it holds."""
 
     name: Name

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tui import cells
 from tui.safetext import SafeText, safe
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """One stretch of a line; ``sends`` is the key that a click on it stands for."""
 
     text: SafeText
@@ -23,8 +22,7 @@ def piece(text: SafeText | str, style: str = "", sends: str = "") -> Piece:
     return Piece(shown if "\n" not in shown.text and "\t" not in shown.text else shown.one_line(), style, sends)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A line: pieces from the left, pieces up to the right edge. What does not fit is cut on the left part.
 
     ``ground``: the look of the whole line, where it differs."""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import tomllib
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from db.errors import AnnotateError
 
 THEMES = ("dark", "light", "high-contrast")
 
 
-@dataclass(frozen=True, slots=True)
-class Preferences:
+class Preferences(NamedTuple):
     """``plain``: every command speaks line by line; ``mouse``: the coding screen takes the mouse."""
 
     theme: str = "dark"
@@ -32,6 +30,8 @@ def load_preferences() -> Preferences:
     path = config_folder() / "preferences.toml"
     if not path.is_file():
         return Preferences()
+    import tomllib
+
     try:
         found = tomllib.loads(path.read_bytes().decode("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -43,11 +43,11 @@ def _checked(path: Path, found: dict[str, object]) -> Preferences:
     preferences = Preferences()
     for name, value in found.items():
         if name == "theme" and value in THEMES:
-            preferences = replace(preferences, theme=str(value))
+            preferences = preferences._replace(theme=str(value))
         elif name == "plain" and isinstance(value, bool):
-            preferences = replace(preferences, plain=value)
+            preferences = preferences._replace(plain=value)
         elif name == "mouse" and isinstance(value, bool):
-            preferences = replace(preferences, mouse=value)
+            preferences = preferences._replace(mouse=value)
         else:
             raise AnnotateError(
                 f"{path}: {name} = {value!r} is no preference.",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from db.records import RatingRule
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """What a key made of the digits so far: more digits, a value, or a refusal with its reason."""
 
     digits: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 from typing import Protocol as Interface
 
 from db.coding import CodingSession
@@ -11,8 +11,7 @@ from db.queue import Seek
 from db.records import Act, Annotation, CodingItem, PendingChange, Progress, Protocol, QueueEntry, Saved
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """An item with what stands on it; ``item`` None: nothing is left to do."""
 
     item: CodingItem | None
@@ -21,8 +20,7 @@ class View:
     progress: Progress
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """Show this view. ``saved``: the act that is durable now, if the request was one."""
 
     view: View
@@ -30,8 +28,7 @@ class Shown:
     act: Act | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Stays:
+class Stays(NamedTuple):
     """The item stays; ``reason`` says why, if nothing was saved. ``view``: what stands on it now."""
 
     reason: str = ""
@@ -40,32 +37,28 @@ class Stays:
     act: Act | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(NamedTuple):
     """Lines of the queue; ``before`` asks for them in front of those that are there."""
 
     entries: tuple[QueueEntry, ...]
     before: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(NamedTuple):
     """The codebook changed and must be confirmed; ``view`` is the item to go on with."""
 
     pending: PendingChange
     view: View
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(NamedTuple):
     """Nothing was saved; ``request`` can be made again."""
 
     request: Request
     error: AnnotateError
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(NamedTuple):
     """An error in the program itself."""
 
     error: BaseException
@@ -88,8 +81,7 @@ def view(session: CodingSession, item: CodingItem | None) -> View:
     return View(item, session.annotation(item.assignment), draft or "", session.progress)
 
 
-@dataclass(frozen=True, slots=True)
-class Begin:
+class Begin(NamedTuple):
     """The first item to do; a changed codebook first."""
 
     def __call__(self, session: CodingSession) -> Report:
@@ -98,8 +90,7 @@ class Begin:
         return Shown(first) if pending is None else Changed(pending, first)
 
 
-@dataclass(frozen=True, slots=True)
-class Save:
+class Save(NamedTuple):
     """Save an act made on an item; ``advance``: then go on to the next one to do."""
 
     act: Act
@@ -113,8 +104,7 @@ class Save:
         return Stays(view=view(session, session.item_of(self.act.assignment)), saved=saved, act=self.act)
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """Undo or redo, and show the item that it was about."""
 
     kind: str
@@ -127,8 +117,7 @@ class Move:
         return Shown(view(session, session.item_of(saved.annotation.assignment)), saved)
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """Show another item: the nearest of a kind (None: the neighbour) beyond ``after``."""
 
     what: Seek | None
@@ -157,8 +146,7 @@ _NONE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """Show the item of this number."""
 
     number: int
@@ -170,8 +158,7 @@ class Position:
         return Shown(view(session, found))
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """Lines of the queue with a position greater than ``after``."""
 
     after: int
@@ -182,8 +169,7 @@ class Page:
         return Listed(session.queue_page(max(self.after, 0), self.limit), self.before)
 
 
-@dataclass(frozen=True, slots=True)
-class KeepDraft:
+class KeepDraft(NamedTuple):
     """Keep an unsent note."""
 
     assignment: str
@@ -193,8 +179,7 @@ class KeepDraft:
         session.set_draft(self.assignment, self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class Confirm:
+class Confirm(NamedTuple):
     """The coder has read the change: take ``protocol`` up (None: it is the one in use) and record the confirmation."""
 
     protocol: Protocol | None

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from db.coding import CodingSession
 from db.errors import AnnotateError
 from db.records import Protocol
-from tui.crash import report_crash
 from tui.keymap import Keymap, default_path, load_keymap
 from tui.preferences import THEMES, load_preferences, save_preferences
 from tui.studythread import StudyThread
@@ -59,7 +57,7 @@ def run_coding(
         open_session, make_keymap, read_protocol, wanted, preferences.mouse if mouse is None else mouse
     )
     if theme is None and chosen != preferences.theme:
-        save_preferences(replace(preferences, theme=chosen))
+        save_preferences(preferences._replace(theme=chosen))
     return summary
 
 
@@ -103,5 +101,7 @@ def _run_screen(
     finally:
         thread.close()
     if app.failure is not None:
+        from tui.crash import report_crash
+
         raise report_crash(app.failure, session.study.side) from None
     return app.controller.summary(app.coder), app.look

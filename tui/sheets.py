@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-
 from db.records import PendingChange
 from tui.codebook import codebook, keys
 from tui.document import Document, Span, Writer
@@ -48,6 +46,8 @@ def summary_page(summary: SessionSummary) -> Document:
 
 def change_page(change: PendingChange) -> Document:
     """The difference between the codebook that was confirmed and the one in force: ``-`` is gone, ``+`` is new."""
+    import difflib  # needed once in a while, and slow to load
+
     old, new = change.confirmed, change.current
     kind = "labels stay valid" if new.change == "editorial" else "some labels must be given again"
     writer = Writer().line(f"Codebook version {old.version} has become version {new.version}: {kind}.", "strong").line()

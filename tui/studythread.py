@@ -12,18 +12,24 @@ from collections.abc import Callable
 from db.coding import CodingSession
 from db.errors import AnnotateError
 from db.faults import Fenced, ProtocolChanged, Refused
-from tui.requests import Broken, Changed, Failed, Report, Request, Save, Stays, view
+from tui.requests import Begin, Broken, Changed, Failed, Report, Request, Save, Stays, view
 
 
 class StudyThread:
-    """Opens a session in a thread of its own. ``deliver`` is called there with each report, and must be thread-safe."""
+    """Opens a session in a thread of its own and asks for the first item at once.
+
+    ``deliver`` is called there with each report, and must be thread-safe.
+    """
 
     def __init__(self, open_session: Callable[[], CodingSession]) -> None:
         self._open = open_session
         self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._opened: queue.SimpleQueue[CodingSession | BaseException] = queue.SimpleQueue()
+        self._early: queue.SimpleQueue[Report] = queue.SimpleQueue()
         self._deliver: Callable[[Report], None] | None = None
+        self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="study", daemon=True)
+        self.submit(Begin())
         self._thread.start()
 
     def session(self) -> CodingSession:
@@ -33,9 +39,11 @@ class StudyThread:
             raise found
         return found
 
-    def start(self, deliver: Callable[[Report], None]) -> None:
-        """Deliver reports from now on."""
-        self._deliver = deliver
+    def start(self, deliver: Callable[[Report], None]) -> list[Report]:
+        """Deliver reports from now on; returns those that came before, in order."""
+        with self._lock:
+            self._deliver = deliver
+            return [self._early.get() for _ in range(self._early.qsize())]
 
     def submit(self, request: Request) -> None:
         """Ask for something; the answer comes as a report."""
@@ -45,6 +53,11 @@ class StudyThread:
         """Finish what was asked for, then close the study."""
         self._requests.put(None)
         self._thread.join()
+
+    def _report(self, report: Report) -> None:
+        with self._lock:
+            deliver = self._deliver or self._early.put
+        deliver(report)
 
     def _run(self) -> None:
         try:
@@ -56,8 +69,8 @@ class StudyThread:
         try:
             while (request := self._requests.get()) is not None:
                 report = _answer(session, request)
-                if report is not None and self._deliver is not None:
-                    self._deliver(report)
+                if report is not None:
+                    self._report(report)
         finally:
             session.close()
 

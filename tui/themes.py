@@ -7,9 +7,8 @@ is no style sheet to match against. Whatever a colour says is said by a word or 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich.style import Style
 
@@ -80,8 +79,7 @@ TERMINAL: Final[Colours] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """How a use of text is drawn: foreground and ground by use (empty: as around it), and in which weight."""
 
     text: str = ""

@@ -28,6 +28,11 @@ def run(desk, keys, sight=None, state=None):
     return state, [effect for effect in effects if not isinstance(effect, fx.Notice)]
 
 
+def typed(effects):
+    """Named tuples of different kinds can be equal: their kind counts too."""
+    return [(type(effect), *effect) for effect in effects]
+
+
 def notices(desk, keys, sight=None):
     state, told = fresh(desk), []
     for key in keys.split():
@@ -131,7 +136,7 @@ TABLE = [
 )
 def test_table(protocol, keys, sight, mode, effects):
     state, done = run(DESKS[protocol], keys, sight)
-    assert (state.mode, done) == (mode, effects)
+    assert (state.mode, typed(done)) == (mode, typed(effects))
 
 
 @pytest.mark.parametrize(

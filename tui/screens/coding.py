@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -201,8 +200,7 @@ class CodingScreen(Screen[None], inherit_bindings=False):
     def _told(self) -> bars.Telling:
         controller = self._controller
         state, label = controller.state, controller.state.label
-        return replace(
-            self._telling,
+        return self._telling._replace(
             failure=controller.failure,
             found=self.item.found if state.mode is Mode.SEARCH and state.line.text else "",
             impossible=controller.impossible().get(label, "") if label else "",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rich.segment import Segment
 from textual import events
@@ -21,8 +22,7 @@ WHEEL = 3
 """Lines a turn of the wheel."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a pane stands: rows ``y`` to ``y + pane.height``."""
 
     pane: Pane
