@@ -6,7 +6,7 @@ Missing are None, NaN, pandas.NA, NaT and masked entries. A string is always a l
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -17,11 +17,11 @@ from agreement.errors import AgreementError
 
 MISSING = -1
 MAX_SPAN = 30_000
-"""Integer labels spread over more values than this are coded by sorting instead of by subtraction."""
+"""Numbers spread over more values than this (integers: and over four a rating) are coded by sorting."""
 _CHUNK = 1 << 16
 
 
-def code_array(values: AnyArray) -> tuple[AnyArray, list[Hashable]]:
+def code_array(values: AnyArray) -> tuple[AnyArray, Sequence[Hashable]]:
     """Codes of the same shape as `values` (any dtype), and the labels in the order of their codes.
 
     Numbers get codes in increasing order; other labels in order of appearance. Some labels may have no rating.
@@ -92,18 +92,18 @@ class _Lookup(dict[Any, int]):
         return code
 
 
-def _code_integers(values: AnyArray) -> tuple[AnyArray, list[Hashable]]:
+def _code_integers(values: AnyArray) -> tuple[AnyArray, Sequence[Hashable]]:
     if not values.size:
         return values.astype(np.int64), []
     low, high = int(values.min()), int(values.max())
-    if high - low > MAX_SPAN:
+    if high - low > max(MAX_SPAN, 4 * values.size):
         return _code_sorted(values)
-    codes = np.empty(values.shape, np.int16)
+    codes = np.empty(values.shape, np.int16 if high - low <= MAX_SPAN else np.int64)
     np.subtract(values, low, out=codes, casting="unsafe", dtype=np.int64 if values.dtype.kind == "i" else values.dtype)
-    return codes, list(range(low, high + 1))
+    return codes, range(low, high + 1)
 
 
-def _code_floats(values: AnyArray) -> tuple[AnyArray, list[Hashable]]:
+def _code_floats(values: AnyArray) -> tuple[AnyArray, Sequence[Hashable]]:
     low, high = (float(f.reduce(values, axis=None, initial=np.nan)) for f in (np.fmin, np.fmax))
     if math.isnan(low):
         return np.full(values.shape, MISSING, np.int16), []
@@ -119,10 +119,10 @@ def _code_floats(values: AnyArray) -> tuple[AnyArray, list[Hashable]]:
         out[start : start + _CHUNK] = part
         if (part != out[start : start + _CHUNK]).any():
             return _code_sorted(values)
-    return codes, list(range(int(low), int(high) + 1))
+    return codes, range(int(low), int(high) + 1)
 
 
-def _code_sorted(values: AnyArray) -> tuple[AnyArray, list[Hashable]]:
+def _code_sorted(values: AnyArray) -> tuple[AnyArray, Sequence[Hashable]]:
     unique, codes = np.unique(values, return_inverse=True)
     codes = codes.reshape(values.shape)
     if unique.dtype.kind == "f" and unique.size and np.isnan(unique[-1]):  # NaN sorts last
@@ -133,7 +133,7 @@ def _code_sorted(values: AnyArray) -> tuple[AnyArray, list[Hashable]]:
     return codes, [plain(label) for label in unique]
 
 
-def _code_text(values: AnyArray) -> tuple[AnyArray, list[Hashable]]:
+def _code_text(values: AnyArray) -> tuple[AnyArray, Sequence[Hashable]]:
     """One comparison per label: faster than sorting while labels are few."""
     flat = values.reshape(-1)
     codes = np.full(flat.size, MISSING, np.int16)

@@ -13,7 +13,7 @@ from agreement._form import Form
 from agreement._interval import interval_of
 from agreement._options import IntervalPlan
 from agreement._sample import Sample, sample_of
-from agreement._statistic import ONE_CODER, Statistic, ratings_of
+from agreement._statistic import ONE_CODER, Statistic, numbers_in, ratings_of
 from agreement._types import AnyArray, FloatArray
 from agreement._variance import standard_error
 from agreement.ratings import Ratings
@@ -42,7 +42,7 @@ def estimate(statistic: Statistic, ratings: Ratings, form: Form, plan: IntervalP
 
 
 def _ratings_in(sample: Sample, numeric: bool) -> AnyArray:
-    return (~np.isnan(sample.rows)).sum(axis=1) if numeric else ratings_of(sample.rows)
+    return numbers_in(sample.rows) if numeric else ratings_of(sample.rows)
 
 
 def _description(ratings: Ratings, sample: Sample, *, numeric: bool) -> Description:

@@ -13,6 +13,7 @@ from agreement._statistic import (
     chunks,
     label_counts,
     less_one,
+    numbers_in,
     ratings_of,
     ratio,
 )
@@ -28,14 +29,16 @@ def _spread(values: AnyArray) -> tuple[FloatArray, FloatArray, FloatArray, Float
 
     Zeros where a unit has fewer than two ratings. The last is taken from deviations, without cancellation.
     """
-    given = ~np.isnan(values)
-    m = given.sum(axis=1).astype(np.float64)
-    filled = np.where(given, values, 0.0)
-    total = filled.sum(axis=1)
-    deviations = np.where(given, values - (total / np.maximum(m, 1))[:, None], 0.0)
-    apart = 2 * m / np.maximum(m - 1, 1) * (deviations**2).sum(axis=1)
+    x = np.ascontiguousarray(values.T)  # numpy sums over a short last axis slowly
+    given = ~np.isnan(x)
+    m = given.sum(axis=0).astype(np.float64)
+    filled = np.where(given, x, 0.0)
+    total = filled.sum(axis=0)
+    deviations = np.where(given, x - total / np.maximum(m, 1), 0.0)
+    apart = 2 * m / np.maximum(m - 1, 1) * (deviations * deviations).sum(axis=0)
     paired = m >= 2
-    return tuple(np.where(paired, part, 0.0) for part in (m, total, (filled**2).sum(axis=1), apart))  # type: ignore[return-value]
+    squares = (filled * filled).sum(axis=0)
+    return tuple(np.where(paired, part, 0.0) for part in (m, total, squares, apart))  # type: ignore[return-value]
 
 
 class IntervalAlpha(Statistic):
@@ -48,7 +51,7 @@ class IntervalAlpha(Statistic):
         self.centre = centre
 
     def eligible(self, rows: AnyArray) -> BoolArray:
-        return np.asarray((~np.isnan(rows)).sum(axis=1) >= 2)
+        return np.asarray(numbers_in(rows) >= 2)
 
     def features(self, rows: AnyArray) -> FloatArray:
         m, total, squares, apart = _spread(rows - self.centre)
@@ -68,7 +71,11 @@ class IntervalAlpha(Statistic):
 
     def disagrees(self, rows: AnyArray) -> tuple[BoolArray, BoolArray]:
         paired = self.eligible(rows)
-        apart = np.fmax.reduce(rows, axis=1, initial=-np.inf) > np.fmin.reduce(rows, axis=1, initial=np.inf)
+        high, low = rows[:, 0].copy(), rows[:, 0].copy()
+        for column in rows.T[1:]:
+            np.fmax(high, column, out=high)
+            np.fmin(low, column, out=low)
+        apart = high > low
         return apart & paired, ~apart & paired
 
     def why_undefined(self, totals: FloatArray) -> str:

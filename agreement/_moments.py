@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agreement._statistic import Statistic, ratio
+from agreement._statistic import Statistic, numbers_in, ratio
 from agreement._types import AnyArray, BoolArray, FloatArray
 
 _FLAT = 1e-13
@@ -22,7 +22,7 @@ class _CompleteNumbers(Statistic):
         self.centre = centre
 
     def eligible(self, rows: AnyArray) -> BoolArray:
-        return np.asarray(~np.isnan(rows).any(axis=1))
+        return np.asarray(numbers_in(rows) == rows.shape[1])
 
     def _filled(self, rows: AnyArray) -> tuple[FloatArray, FloatArray]:
         """[usable], and numbers about the centre, 0 in rows that cannot be used."""

@@ -11,6 +11,7 @@ import numpy as np
 from agreement._estimate import Description
 from agreement._read import Columns, read_columns
 from agreement._sample import Sample
+from agreement._statistic import numbers_in
 from agreement._types import BoolArray, FloatArray, IntArray
 from agreement._units import population_sizes, unit_codes, unit_weights
 from agreement.errors import AgreementError
@@ -55,14 +56,13 @@ class Numbers:
 
     def description(self, sample: Sample) -> Description:
         """What the result says of its input."""
-        given = ~np.isnan(sample.rows)
         parts = ["design weights"] if self.weighted else []
         parts += ["units grouped by item"] if self.items is not None else []
         parts += ["units in strata"] if len(self.strata) > 1 else []
         return Description(
             n_given=int(self.counts.sum()),
-            n_ratings=int(given.sum(axis=1) @ sample.counts),
-            n_coders=int((~np.isnan(self.values)).any(axis=0).sum()),
+            n_ratings=int(numbers_in(sample.rows) @ sample.counts),
+            n_coders=sum(not np.isnan(column).all() for column in self.values.T),
             labels=(),
             design="; ".join(parts),
         )

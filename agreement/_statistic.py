@@ -112,6 +112,14 @@ def ratings_of(rows: AnyArray) -> AnyArray:
     return np.asarray(rows.sum(axis=1) if rows.dtype.kind == "f" else (rows >= 0).sum(axis=1))
 
 
+def numbers_in(rows: FloatArray) -> AnyArray:
+    """(G,) numbers of a unit, NaN not counted; by column, since numpy sums over a short last axis slowly."""
+    found = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        found += ~np.isnan(column)
+    return found
+
+
 def ratio(top: AnyArray, bottom: AnyArray) -> Any:
     """top / bottom, NaN where bottom is 0. Division warnings are the caller's to silence (`estimate` does)."""
     return np.where(bottom != 0, np.divide(top, bottom), np.nan)
