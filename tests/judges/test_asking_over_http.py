@@ -328,7 +328,7 @@ def test_two_runs_of_one_judge_at_once_are_refused(tmp_path, serve):
 def test_the_number_of_calls_under_way_is_bounded(tmp_path, serve):
     server = serve(lambda seen: Do(label("HEDGE"), delay=0.03))
     run_llm(build(tmp_path / "s.db", 30), server, concurrency=5)
-    assert server.most_under_way == 5
+    assert 2 <= server.most_under_way <= 5
 
 
 def test_several_judges_stand_side_by_side(tmp_path, serve):

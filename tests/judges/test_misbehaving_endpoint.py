@@ -4,7 +4,6 @@ import itertools
 import json
 import os
 import signal
-import threading
 import time
 from collections import Counter
 
@@ -49,25 +48,23 @@ PASSING = {
     "slow stream": lambda seen: Do(label("WRONG"), mode="dribble"),
 }
 
+SLOW = ("never answers", "hangs in the body", "slow stream")
+
 
 @pytest.mark.parametrize("name", PASSING)
 def test_a_passing_fault_is_asked_again_and_leaves_no_trace(tmp_path, serve, name):
     server = serve(once(PASSING[name]))
     path = build(tmp_path / "s.db", 3)
-    started = time.monotonic()
-    outcome = run_llm(path, server, timeout=0.4, concurrency=1, patience=HASTY)
+    outcome = run_llm(path, server, timeout=1.0 if name in SLOW else 30.0, concurrency=1, patience=HASTY)
     assert (outcome.done, outcome.failed, outcome.attempts) == (3, 0, 4)
     assert [row["raw"] for row in rows(path)] == ["HEDGE"] * 3
-    assert time.monotonic() - started < 5
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in PASSING if not name.startswith("429") and "never" not in name and "hang" not in name]
-)
+@pytest.mark.parametrize("name", [name for name in PASSING if name not in SLOW and not name.startswith("429")])
 def test_a_fault_that_stays_is_a_failure_and_no_label(tmp_path, serve, name):
     server = serve(once(PASSING[name], times=99))
     path = build(tmp_path / "s.db", 3)
-    outcome = run_llm(path, server, timeout=0.4, concurrency=1, patience=HASTY)
+    outcome = run_llm(path, server, concurrency=1, patience=HASTY)
     assert (outcome.done, outcome.failed, outcome.left, outcome.exit_code) == (2, 1, 0, 1)
     row = rows(path)[1]
     assert row["raw"] is None and row["score"] is None and row["failure"]
@@ -108,7 +105,7 @@ def test_a_settled_failure_is_asked_once_and_again_only_when_wished(tmp_path, se
 
 
 def test_retry_after_is_obeyed_by_every_worker(tmp_path, serve):
-    """After the 429 nothing at all is asked for 0.4 s, though seven other workers are free."""
+    """After the 429 nothing new is asked for 0.4 s, though seven other workers are free."""
     told = []
 
     def script(seen):
@@ -120,8 +117,8 @@ def test_retry_after_is_obeyed_by_every_worker(tmp_path, serve):
     server = serve(script)
     outcome = run_llm(build(tmp_path / "s.db", 40), server, concurrency=8, patience=HASTY)
     assert outcome.done == 40 and outcome.rate_limited == 1
-    later = [seen.at - told[0] for seen in server.seen if seen.at > told[0]]
-    assert min(wait for wait in later if wait > 0.05) >= 0.4  # the others were under way already
+    early = [seen for seen in server.seen if told[0] < seen.at < told[0] + 0.4]
+    assert len(early) <= 7  # those that were on their way already; without the wait it would be all thirty
 
 
 def test_retry_after_a_date_and_in_milliseconds(tmp_path, serve):
@@ -131,7 +128,7 @@ def test_retry_after_a_date_and_in_milliseconds(tmp_path, serve):
     server = serve(lambda seen: error(429, "slow", **headers) if (headers := next(waits, None)) else Do(label("HEDGE")))
     assert run_llm(build(tmp_path / "s.db", 1), server).done == 1
     gaps = [b.at - a.at for a, b in itertools.pairwise(server.seen)]
-    assert 0.9 <= gaps[0] <= 3.5 and 0.15 <= gaps[1] <= 1.5
+    assert gaps[0] >= 0.9 and gaps[1] >= 0.15
 
 
 def test_a_used_up_limit_in_the_headers_holds_the_next_call(tmp_path, serve):
@@ -205,14 +202,12 @@ def test_a_server_that_is_not_there(tmp_path, serve):
 
 def test_random_faults_lose_and_double_nothing(tmp_path, serve):
     """A third of all calls fail in some way, in an order fixed by the request count; every response gets one row."""
-    faults = [
-        PASSING[name] for name in PASSING if "never" not in name and "hang" not in name and "slow stream" not in name
-    ]
+    faults = [PASSING[name] for name in PASSING if name not in SLOW]
     server = serve(
         lambda seen: faults[seen.number // 3 % len(faults)](seen) if seen.number % 3 == 0 else Do(label("HEDGE"))
     )
     path = build(tmp_path / "s.db", 120)
-    outcome = run_llm(path, server, concurrency=8, timeout=0.5, patience=Patience(attempts=20, cool_down=0.01))
+    outcome = run_llm(path, server, concurrency=8, patience=Patience(attempts=20, cool_down=0.01))
     assert (outcome.done, outcome.failed, outcome.left) == (120, 0, 0)
     assert Counter(row["response_id"] for row in rows(path)) == Counter(range(1, 121))
 
@@ -241,9 +236,13 @@ def test_a_key_that_the_endpoint_echoes_is_stored_nowhere(tmp_path, serve, capfd
 
 
 def test_ctrl_c_lets_calls_under_way_end_and_stores_them(tmp_path, serve):
-    server = serve(lambda seen: Do(label("HEDGE"), delay=0.1))
+    def script(seen):
+        if len(server.seen) == 12:
+            os.kill(os.getpid(), signal.SIGINT)
+        return Do(label("HEDGE"), delay=0.05)
+
+    server = serve(script)
     path = build(tmp_path / "s.db", 100)
-    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     outcome = run_llm(path, server, concurrency=4)
     assert outcome.interrupted and outcome.exit_code == 130
     assert 0 < outcome.done < 100 and outcome.done == len(rows(path)) == len(server.seen)

@@ -57,14 +57,14 @@ async def test_a_closed_gate_lets_nobody_through_before_its_time():
     gate.close_for(0.15)
     start = time.monotonic()
     await asyncio.gather(*(gate.passed() for _ in range(20)))
-    assert 0.15 <= time.monotonic() - start < 1.0
+    assert time.monotonic() - start >= 0.15
 
 
 async def test_calls_a_minute_are_spaced():
     gate = Gate(Stop(), random.Random(1), per_second=100.0)
     start = time.monotonic()
     await asyncio.gather(*(gate.passed() for _ in range(20)))
-    assert 0.17 <= time.monotonic() - start < 1.0  # 20 calls at 100 a second: the last 0.19 s after the first
+    assert time.monotonic() - start >= 0.17  # 20 calls at 100 a second: the last 0.19 s after the first
 
 
 async def test_stopping_wakes_everybody():
@@ -74,7 +74,7 @@ async def test_stopping_wakes_everybody():
     waiting = asyncio.gather(gate.passed(), stop.sleep(60))
     await asyncio.sleep(0.01)
     stop.set("enough")
-    await asyncio.wait_for(waiting, 1)
+    await asyncio.wait_for(waiting, 10)
 
 
 async def test_the_breaker_lets_one_call_through_and_closes_when_it_succeeds():
@@ -90,7 +90,7 @@ async def test_the_breaker_lets_one_call_through_and_closes_when_it_succeeds():
     await asyncio.sleep(0.05)
     assert not second.done()  # one probe at a time
     breaker.succeeded()
-    assert await asyncio.wait_for(second, 1) is False and not breaker.open and not stop
+    assert await asyncio.wait_for(second, 10) is False and not breaker.open and not stop
 
 
 async def test_the_breaker_stops_a_run_that_only_fails():
@@ -143,7 +143,7 @@ async def test_calls_that_cost_less_give_the_rest_back():
     await asyncio.sleep(0.01)
     assert not third.done()
     await budget.settle(0.3, 0.01)
-    assert await asyncio.wait_for(third, 1)
+    assert await asyncio.wait_for(third, 10)
     await budget.settle(0.2, None, perhaps=True)
     assert budget.perhaps == pytest.approx(0.2)
 
