@@ -59,10 +59,17 @@ def rule_for(protocol: Protocol, judge: str) -> JudgeRule:
 
 
 def apply_protocol(connection: sqlite3.Connection, protocol: Protocol, judges: Iterable[str] | None = None) -> None:
-    """Put the protocol's mappings in force for the named judges (None: all) inside the open transaction."""
+    """Put the protocol's mappings in force for the named judges (None: all) inside the open transaction.
+
+    A judge of which the protocol says nothing keeps the mapping that it has.
+    """
     wanted = None if judges is None else set(judges)
+    mapped = mapping_digests(connection)
+    declared = {rule.name for rule in protocol.judges}
     for judge_id, name in connection.execute("SELECT id, name FROM judges ORDER BY id").fetchall():
-        if wanted is None or name in wanted:
+        if wanted is not None and name not in wanted:
+            continue
+        if name not in mapped or declared & {name, ANY_JUDGE}:
             rule = rule_for(protocol, name)
             put_in_force(connection, judge_id, rule.mapping, rule.digest)
 

@@ -57,7 +57,9 @@ class Checker:
         return (row.source, row.row, row.key, *content, digest)
 
     def response(self, row: ResponseRow) -> tuple[Any, ...]:
-        self._response_key(row.item, row.model, row.condition, row.repeat)
+        item, model, condition, repeat, good = row.item, row.model, row.condition, row.repeat, self._good
+        if item not in good or model not in good or condition not in good or (repeat is not None and repeat < 1):
+            self._response_key(item, model, condition, repeat)
         confidence, grid = row.confidence, row.confidence_grid
         if confidence is not None or grid is not None:
             _check_confidence(confidence, grid)
@@ -78,13 +80,17 @@ class Checker:
         if type(row.text) is not str:
             raise BadRow(f"the response is {row.text!r}, expected text")
         content, digest = self._digested(content)
-        return (row.source, row.row, row.item, row.model, row.condition, row.repeat, *content, digest)
+        return (row.source, row.row, item, model, condition, repeat, *content, digest)
 
     def judge_label(self, row: JudgeLabelRow) -> tuple[Any, ...]:
-        if not row.judge:
-            raise BadRow("the judge has no name")
-        self._key(row.judge, "judge")
-        self._response_key(row.item, row.model, row.condition, row.repeat)
+        judge, item, model, condition, repeat = row.judge, row.item, row.model, row.condition, row.repeat
+        good = self._good
+        if judge not in good:
+            if not judge:
+                raise BadRow("the judge has no name")
+            self._key(judge, "judge")
+        if item not in good or model not in good or condition not in good or (repeat is not None and repeat < 1):
+            self._response_key(item, model, condition, repeat)
         if row.judge_repeat < 1:
             raise BadRow(f"the judge's repeat is {row.judge_repeat}, expected 1 or more")
         raw = row.raw
@@ -92,8 +98,7 @@ class Checker:
         if row.score is not None and row.score != row.score:
             raise BadRow("the judge's score is not a number")
         content = self._storable(content)
-        where = (row.source, row.row, row.judge, row.item, row.model, row.condition, row.repeat)
-        return (*where, row.judge_repeat, *content)
+        return (row.source, row.row, judge, item, model, condition, repeat, row.judge_repeat, *content)
 
     def human_label(self, row: HumanLabelRow) -> tuple[Any, ...]:
         if not row.coder:
@@ -110,13 +115,9 @@ class Checker:
     def _response_key(self, item: str, model: str, condition: str, repeat: int | None) -> None:
         if not item:
             raise BadRow("the item has no key")
-        good = self._good
-        if item not in good:
-            self._key(item, "item")
-        if model not in good:
-            self._key(model, "model")
-        if condition not in good:
-            self._key(condition, "condition")
+        self._key(item, "item")
+        self._key(model, "model")
+        self._key(condition, "condition")
         if repeat is not None and repeat < 1:
             raise BadRow(f"the repeat is {repeat}, expected 1 or more")
 

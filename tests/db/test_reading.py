@@ -170,3 +170,5 @@ def test_a_new_codebook_brings_its_judge_mappings(study: Study) -> None:
     assert table(study, "judge:gpt")["HEDGE",] == 2
     assert set_judge_mapping(study, "gpt", {"nonsense": "HEDGE", "WRONG": "WRONG"}, "digest two") is False
     assert study.connection.execute("SELECT count(*) FROM judge_mappings").fetchone() == (2,)
+    change_protocol(study, protocol("three"), change="editorial")  # says nothing of gpt: what is in force stays
+    assert mapping_digests(study.connection) == {"gpt": "digest two"}
