@@ -1,4 +1,4 @@
-"""What is said of a missing extra, and where the details of a fault go: never to the screen, they may hold study text."""
+"""What is said of a missing extra, and where the details of a fault go: not to the screen, for they may hold text."""
 
 from __future__ import annotations
 
