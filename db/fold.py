@@ -2,6 +2,7 @@
 
 An act that was undone has no effect; redo gives it back. A label takes away an earlier skip and, where it brings no
 rating of its own, the rating of the label before it. A skip takes away the label. Time that was spent stays spent.
+A final label brings the class of its reason; a verdict, given after unmasking, is no label and stands in the detail.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from typing import Any
 
 TO_DO, SKIPPED_ONCE, DONE, SKIPPED = 0, 1, 2, 3
 TECHNICAL = "technical"
-UNDOABLE = frozenset({"label", "rating", "note", "flag", "skip"})
-DECIDING = frozenset({"label", "rating", "skip"})
+VERDICT = "verdict"
+UNDOABLE = frozenset({"label", "rating", "note", "flag", "skip", "verdict"})
+DECIDING = frozenset({"label", "rating", "skip", "verdict"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ def queue_state(folded: Folded | None, stale: bool) -> int:
         return TO_DO
     if folded.answered:
         return TO_DO if stale else DONE
-    if TECHNICAL in folded.flags:
+    if TECHNICAL in folded.flags or VERDICT in folded.detail:
         return DONE
     if folded.skipped:
         return SKIPPED if folded.skip_count > 1 else SKIPPED_ONCE
@@ -136,13 +138,27 @@ def _label(state: dict[str, Any], body: Mapping[str, Any]) -> None:
     state["label"] = body["label"]
     state["rating"] = body.get("rating")
     state["skip_reason"] = state["skip_words"] = None
+    _class(state, body)
     _note(state, body)
 
 
 def _rating(state: dict[str, Any], body: Mapping[str, Any]) -> None:
     state["rating"] = body["rating"]
     state["skip_reason"] = state["skip_words"] = None
+    _class(state, body)
     _note(state, body)
+
+
+def _verdict(state: dict[str, Any], body: Mapping[str, Any]) -> None:
+    state["detail"][VERDICT] = body[VERDICT]
+    _class(state, body)
+    _note(state, body)
+
+
+def _class(state: dict[str, Any], body: Mapping[str, Any]) -> None:
+    """Why the lead decided so: of a final label or a verdict, replaced with it."""
+    if "class" in body:
+        state["detail"]["class"] = body["class"]
 
 
 def _note(state: dict[str, Any], body: Mapping[str, Any]) -> None:
@@ -181,4 +197,5 @@ _APPLY = {
     "flag": _flag,
     "skip": _skip,
     "highlight": _highlight,
+    "verdict": _verdict,
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from builder import protocol, seeded, small_study
+from builder import protocol, small_study
 
 from db.adjudicating import AdjudicationSession, Decision
 from db.coding import CodingSession
@@ -67,7 +67,7 @@ def judged(path: Path, name: str = "J", said: tuple[str, ...] = JUDGED) -> None:
 
 
 def open_session(path: Path, who: str = "Lea", **options: object) -> AdjudicationSession:
-    return AdjudicationSession.open(path, who, protocol(), random_bytes=seeded(7), **options)  # type: ignore[arg-type]
+    return AdjudicationSession.open(path, who, protocol(), **options)  # type: ignore[arg-type]
 
 
 def test_disagreements_come_and_what_is_unfinished_waits(path: Path) -> None:

@@ -1,0 +1,260 @@
+"""Cases for the lead: units on which people differ, or people and a judge, or two judges, with what each of them said.
+
+Coders are anonymous: letters, dealt anew for each unit, so that nobody is recognised from one case to the next.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from db.annotations import read_annotation
+from db.faults import Refused
+from db.records import CodingItem, Protocol
+from db.saving import is_adjudicated
+
+Mode = Literal["people", "judge", "judges"]
+REASONS = {
+    "slip": "coder slip",
+    "codebook": "codebook gap",
+    "broken": "item broken",
+    "ambiguous": "truly ambiguous",
+}
+JUDGE_REASONS = {"judge": "judge wrong", **REASONS}
+WHY_BETTER = {
+    "misread": "misread the response",
+    "strict": "too strict",
+    "lenient": "too lenient",
+    "gold": "gold answer at fault",
+    "ambiguous": "truly ambiguous",
+}
+BETTER = ("FIRST", "SECOND", "BOTH", "NEITHER")
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What one coder or judge said of a unit. ``words``: a note, or a judge's rationale; ``flags`` as coders set them.
+
+    ``stale``: the codebook has changed what this label was given under.
+    """
+
+    who: str
+    label: str | None
+    rating: int | None = None
+    words: str | None = None
+    flags: tuple[str, ...] = ()
+    skipped: str | None = None
+    stale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decision that stands: a final label or rating (mode people), or a verdict that stays apart from the reference."""
+
+    label: str | None
+    rating: int | None
+    reason: str | None
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A unit with all that is said of it. ``why``: what brings it here, in words."""
+
+    unit: str
+    why: str
+    item: CodingItem
+    opinions: tuple[Opinion, ...]
+    decided: Decided | None
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The cases in their order, disagreements first. ``waiting``: units that differ and that a coder has still to do."""
+
+    units: tuple[str, ...] = ()
+    why: Mapping[str, str] = field(default_factory=dict)
+    done: frozenset[str] = frozenset()
+    waiting: int = 0
+
+    @property
+    def decided(self) -> int:
+        return len(self.done)
+
+    def next(self, after: str | None = None) -> str | None:
+        """The next case without a decision: from ``after`` on, then from the start."""
+        place = self.units.index(after) + 1 if after in self.units else 0
+        around = (*self.units[place:], *self.units[:place])
+        return next((unit for unit in around if unit not in self.done), None)
+
+
+_MAIN = """
+    SELECT u.public_id, sum(a.state < 2), count(DISTINCT CASE WHEN n.stale = 0 THEN n.label END),
+           count(DISTINCT CASE WHEN n.stale = 0 THEN n.rating >= :threshold END),
+           sum(coalesce(n.flags, '[]') <> '[]'), sum(a.state = 3), sum(n.label IS NOT NULL OR n.rating IS NOT NULL),
+           u.id
+    FROM assignments a
+    JOIN rounds d ON d.name = a.round
+    JOIN units u ON u.id = a.unit_id
+    LEFT JOIN annotations n ON n.assignment_id = a.id
+    WHERE d.kind = 'main' AND a.occurrence = 1 AND a.role <> 'adjudicator' AND a.withdrawn_utc IS NULL
+    GROUP BY a.unit_id ORDER BY u.public_id"""
+_WHY = (
+    "the labels differ",
+    "the ratings lie on both sides of the threshold",
+    "flagged",
+    "skipped by a coder",
+    "agreed",
+)
+
+
+def people_queue(connection: sqlite3.Connection, protocol: Protocol, *, everything: bool = False) -> Queue:
+    """Units of the main round that need a final label: labels differ, then ratings differ, then flags, then skips.
+
+    A unit comes when all its coders are done with it. ``everything``: also those on which all agree.
+    """
+    threshold = protocol.rating.threshold if protocol.rating else 0
+    final = _adjudicated_units(connection)
+    found: list[tuple[int, str]] = []
+    done: list[str] = []
+    waiting = 0
+    for unit, open_, labels, sides, flags, skips, labelled, unit_id in connection.execute(
+        _MAIN, {"threshold": threshold}
+    ):
+        rank = _rank(labels, sides, flags, skips)
+        if rank is None and not (everything and labelled) and unit_id not in final:
+            continue
+        if unit_id in final:
+            done.append(unit)
+        elif open_:
+            waiting += 1
+            continue
+        found.append((len(_WHY) - 1 if rank is None else rank, unit))
+    found.sort()
+    why = {unit: _WHY[rank] for rank, unit in found}
+    return Queue(tuple(why), why, frozenset(done), waiting)
+
+
+def _rank(labels: int, sides: int, flags: int, skips: int) -> int | None:
+    return next((rank for rank, holds in enumerate((labels > 1, sides > 1, flags, skips)) if holds), None)
+
+
+def _adjudicated_units(connection: sqlite3.Connection) -> set[int]:
+    rows = connection.execute("SELECT DISTINCT unit_id FROM assignments WHERE role = 'adjudicator'").fetchall()
+    return {unit for (unit,) in rows if is_adjudicated(connection, unit)}
+
+
+# --- one case ---------------------------------------------------------------------------------------
+
+_ITEM = """
+    SELECT u.id, i.question, i.context, i.gold, i.rationale, i.options, r.text, r.text_b, r.reason, r.choice, r.id
+    FROM units u JOIN responses r ON r.id = u.response_id JOIN items i ON i.id = r.item_id WHERE u.public_id = ?"""
+_OPINIONS = """
+    SELECT c.uid, coalesce(c.name, c.pseudonym), n.label, n.rating, t.text, coalesce(n.flags, '[]'),
+           coalesce(n.skip_reason, w.text), n.stale
+    FROM assignments a
+    JOIN rounds d ON d.name = a.round
+    JOIN coders c ON c.id = a.coder_id
+    JOIN annotations n ON n.assignment_id = a.id
+    LEFT JOIN texts t ON t.digest = n.note
+    LEFT JOIN texts w ON w.digest = n.skip_words
+    WHERE a.unit_id = ? AND d.kind = 'main' AND a.occurrence = 1 AND a.role <> 'adjudicator'
+      AND a.withdrawn_utc IS NULL"""
+_JUDGES = """
+    SELECT j.name, m.label, jl.score, jl.rationale, jl.raw
+    FROM judges j JOIN judge_labels jl ON jl.judge_id = j.id AND jl.repeat = 1
+    JOIN mapped_labels m ON m.id = jl.id
+    WHERE jl.response_id = ? AND j.name = ?"""
+
+
+def unit_item(connection: sqlite3.Connection, unit: str) -> tuple[int, int, CodingItem]:
+    """(unit number, response number, item) of a unit by its public id. Raises Refused where there is none."""
+    row = connection.execute(_ITEM, (unit,)).fetchone()
+    if row is None:
+        raise Refused(f"There is no unit {unit}.")
+    number, question, context, gold, rationale, options, text, text_b, reason, choice, response = row
+    item = CodingItem(
+        assignment=unit,
+        unit=unit,
+        position=0,
+        question=question,
+        context=context,
+        gold=tuple(json.loads(gold)),
+        rationale=rationale,
+        options=tuple(json.loads(options)),
+        text=text,
+        text_b=text_b,
+        reason=reason,
+        choice=choice,
+        impossible=(),
+        sides_swapped=False,
+    )
+    return number, response, item
+
+
+def coder_opinions(connection: sqlite3.Connection, unit: str, unit_id: int, *, names: bool) -> tuple[Opinion, ...]:
+    """What each main coder said, in an order and under letters of this unit's own; ``names`` shows who they are."""
+    rows = connection.execute(_OPINIONS, (unit_id,)).fetchall()
+    rows.sort(key=lambda row: hashlib.sha256(f"{unit}\x1f{row[0]}".encode()).hexdigest())
+    return tuple(
+        Opinion(
+            name if names else f"coder {_letters(place)}",
+            label,
+            rating,
+            note,
+            tuple(json.loads(flags)),
+            skipped,
+            bool(stale),
+        )
+        for place, (_, name, label, rating, note, flags, skipped, stale) in enumerate(rows)
+    )
+
+
+def judge_opinion(connection: sqlite3.Connection, response_id: int, judge: str, who: str) -> Opinion:
+    """What a judge said, under the name ``who``."""
+    row = connection.execute(_JUDGES, (response_id, judge)).fetchone()
+    if row is None:
+        return Opinion(who, "(missing)")
+    _, label, score, rationale, raw = row
+    words = rationale or (raw if raw and raw.strip() != label else None)
+    return Opinion(who, label, None if score is None else round(score), words)
+
+
+def decision_of(connection: sqlite3.Connection, assignment_id: int | None) -> Decided | None:
+    """The decision that stands on an assignment of the adjudicator."""
+    if assignment_id is None:
+        return None
+    row = connection.execute(
+        "SELECT n.detail, t.text FROM annotations n LEFT JOIN texts t ON t.digest = n.note WHERE n.assignment_id = ?",
+        (assignment_id,),
+    ).fetchone()
+    if row is None:
+        return None
+    found, detail = read_annotation(connection, assignment_id), json.loads(row[0])
+    label = found.label or detail.get("verdict")
+    if label is None and found.rating is None:
+        return None
+    return Decided(label, found.rating, detail.get("class"), row[1])
+
+
+def _letters(place: int) -> str:
+    return chr(ord("A") + place) if place < 26 else f"{place + 1}"
+
+
+def differing_units(connection: sqlite3.Connection, first: str, second: str) -> Iterator[tuple[str, bool]]:
+    """(unit, whether the two judges differ) of every unit that both of them labelled, ordered by unit."""
+    rows = connection.execute(
+        """SELECT u.public_id, x.label <> y.label FROM units u
+           JOIN mapped_labels x ON x.response_id = u.response_id AND x.repeat = 1
+           JOIN mapped_labels y ON y.response_id = u.response_id AND y.repeat = 1
+           WHERE x.judge_id = (SELECT id FROM judges WHERE name = ?)
+             AND y.judge_id = (SELECT id FROM judges WHERE name = ?)
+           ORDER BY u.public_id""",
+        (first, second),
+    )
+    for unit, differ in rows:
+        yield unit, bool(differ)
