@@ -31,9 +31,9 @@ def first_row(state: State, rows: int, height: int) -> int:
     return max(0, min(state.row - height // 2, rows - height))
 
 
-def rows(desk: Desk, state: State, entries: Sequence[QueueEntry], height: int) -> list[Row]:
+def rows(desk: Desk, state: State, entries: Sequence[QueueEntry], height: int, wide: int) -> list[Row]:
     """The rows in view of the list that is open, under a rule."""
-    return [Row((piece("─" * 400, "empty"),)), *_rows(desk, state, entries, height)]
+    return [Row((piece("─" * wide, "empty"),)), *_rows(desk, state, entries, height)]
 
 
 def _rows(desk: Desk, state: State, entries: Sequence[QueueEntry], height: int) -> list[Row]:
@@ -82,7 +82,7 @@ def _entry(entry: QueueEntry, chosen: bool) -> Row:
             f"{_STATES[entry.state]} ",
             "good" if entry.state == "done" else "loud" if entry.state != "open" else "quiet",
         ),
-        piece(f"{cells.pad(word.text, 12)}  ", "label"),
+        piece(f"{cells.pad(word.text, 12)}  ", "label" if entry.label else "quiet"),
         piece(safe(entry.question).one_line()),
         right=(piece(flag, "loud"), piece(" ")) if flag else (),
     )

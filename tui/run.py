@@ -56,7 +56,7 @@ def run_coding(
     summary, chosen = _run_screen(
         open_session, make_keymap, read_protocol, wanted, preferences.mouse if mouse is None else mouse
     )
-    if theme is None and chosen != preferences.theme:
+    if theme is None and chosen in THEMES and chosen != preferences.theme:
         save_preferences(preferences._replace(theme=chosen))
     return summary
 
@@ -67,6 +67,13 @@ def require_terminal() -> None:
         raise AnnotateError("The terminal (TERM=dumb) cannot show the coding screen.", "Use --plain.")
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise AnnotateError("The coding screen needs a terminal for input and display.", "Use --plain.")
+
+
+def has_colours() -> bool:
+    """Whether the terminal has enough colours for a theme, and the user wants them (NO_COLOR)."""
+    from rich.console import Console
+
+    return not os.environ.get("NO_COLOR") and Console(stderr=True).color_system in ("256", "truecolor", "windows")
 
 
 def _own_keymap(path: Path | None) -> Path | None:
@@ -88,6 +95,8 @@ def _run_screen(
     from tui.app import CodingApp
 
     session = thread.session()
+    if not has_colours():
+        theme = "terminal"
     app = CodingApp(
         thread,
         coder=session.coder.name or session.coder.pseudonym,

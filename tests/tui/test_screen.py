@@ -50,7 +50,7 @@ class Seat:
 
     def text(self):
         """What is on the screen, line by line."""
-        width, height = self.app.size
+        height = self.app.size.height
         strips = self.app.screen._compositor.render_strips()
         return "\n".join(strip.text.rstrip() for strip in strips[:height])
 

@@ -264,7 +264,8 @@ class CodingScreen(Screen[None], inherit_bindings=False):
         open_ = controller.state.mode in lists.LISTS
         _display(self._list, open_)
         if open_:
-            shown = lists.rows(controller.desk, controller.state, controller.queue.entries, self._list_height())
+            desk, state, wide = controller.desk, controller.state, self.size.width
+            shown = lists.rows(desk, state, controller.queue.entries, self._list_height(), wide)
             self._list.set_rows(shown, grow=True)
 
     def _list_length(self) -> int:

@@ -1,0 +1,90 @@
+"""A pseudo-terminal around the desk: keys in, exact bytes out."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+from pathlib import Path
+
+LAUNCH = Path(__file__).with_name("launch.py")
+
+
+class Terminal:
+    """Runs ``launch.py`` with the given arguments; leave the ``with`` block to end it."""
+
+    def __init__(self, *arguments, size=(120, 40), config=None, **environment):
+        self.output = b""
+        environment = {
+            "TERM": "xterm-256color",
+            "COLORTERM": "truecolor",
+            "XDG_CONFIG_HOME": str(config or "/nonexistent"),
+        } | environment
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ.pop("NO_COLOR", None)
+            os.environ.update(environment)
+            os.execv(sys.executable, [sys.executable, str(LAUNCH), *map(str, arguments)])
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.pid:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        os.close(self.fd)
+
+    def read(self, seconds):
+        """Collect what comes within ``seconds``."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            if not select.select([self.fd], [], [], left)[0] or not self._take():
+                return
+
+    def _take(self):
+        try:
+            piece = os.read(self.fd, 65536)
+        except OSError:
+            return False
+        self.output += piece
+        return bool(piece)
+
+    def wait_for(self, words, seconds=30):
+        """Until ``words`` have been written since the last call."""
+        wanted, start = words.encode(), len(self.output) if not self.output else getattr(self, "_from", 0)
+        until = time.monotonic() + seconds
+        while wanted not in self.output[start:]:
+            if time.monotonic() > until:
+                raise AssertionError(f"{words!r} never came; the end of the output: {self.output[-1500:]!r}")
+            if select.select([self.fd], [], [], 0.1)[0] and not self._take():
+                raise AssertionError(f"the program ended before {words!r}: {self.output[-1500:]!r}")
+        self._from = self.output.index(wanted, start) + len(wanted)
+
+    def keys(self, text):
+        os.write(self.fd, text.encode())
+
+    def kill(self):
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        self.pid = 0
+
+    def end(self, seconds=20):
+        """Wait for the program to end; its exit code."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if select.select([self.fd], [], [], 0.05)[0]:
+                self._take()
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.read(0.1)
+                self.pid = 0
+                return os.waitstatus_to_exitcode(status)
+        raise AssertionError(f"the program did not end: {self.output[-1500:]!r}")

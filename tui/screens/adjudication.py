@@ -1,0 +1,208 @@
+"""The adjudication screen: the item, what each of them said beside it, and the decision bar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from textual import events
+from textual.app import App, ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.message import Message
+from textual.screen import Screen
+
+from db.cases import Case
+from db.errors import AnnotateError
+from tui import caselook
+from tui.casedesk import CaseDesk, Step
+from tui.codebook import codebook
+from tui.document import Writer
+from tui.itemview import GUTTER, ItemView
+from tui.keymap import Keymap, make_keymap
+from tui.pane import Pane
+from tui.ports import Cases
+from tui.themes import THEMES
+from tui.widgets.rows import Rows
+from tui.widgets.stack import Stack
+
+WIDE = 100
+"""Cells from which on what was said stands beside the item."""
+
+
+class CaseScreen(Screen[None], inherit_bindings=False):
+    """Shows what the desk holds and passes keys on."""
+
+    AUTO_FOCUS: ClassVar[str | None] = ""
+    ALLOW_SELECT: ClassVar[bool] = False
+    app: CaseApp
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.item = ItemView()
+        self._said = Pane("Said", gutter=GUTTER)
+        self._beside_said, self._book = Pane(), Pane()
+        self._status, self._bottom = Rows(id="status"), Rows(id="bottom")
+        self._stack, self._beside = Stack(id="item"), Stack(id="codebook", ground="side", left=2)
+        self._with_book = True
+
+    def compose(self) -> ComposeResult:
+        yield self._status
+        with Container(id="desk"):
+            yield self._stack
+            yield self._beside
+        yield self._bottom
+
+    def on_mount(self) -> None:
+        for widget in (self._status, self._stack, self._beside, self._bottom):
+            widget.set_theme(self.app.look)
+        self.app.desk.begin()
+
+    # --- drawing --------------------------------------------------------------------------------
+
+    def meet(self) -> None:
+        """Show the desk's case from its top."""
+        case = self.app.desk.case
+        self.item.show(None if case is None else case.item)
+        self._said.show(_said(case))
+        self._beside_said.show(_said(case))
+        protocol = self.app.desk.cases.protocol
+        book, _ = codebook(protocol, self.app.keymap)
+        self._book.show(book)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        wide = self.size.width >= WIDE
+        self._beside.display = wide
+        self._beside.styles.width = min(max(self.size.width * 2 // 5, 40), 70)
+        panes = list(self.item.panes.values())
+        self._stack.show(panes if wide else [*panes, self._said], self.item.judged)
+        beside = [self._beside_said, self._book] if self._with_book else [self._beside_said]
+        self._beside.show(beside, [self._beside_said])
+
+    def redraw(self) -> None:
+        desk, wide = self.app.desk, self.size.width
+        self._status.set_rows([caselook.status(desk, self.app.who)])
+        self._bottom.set_rows([*caselook.decision(desk, wide), caselook.footer(desk)], grow=True)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._arrange()
+        self.redraw()
+
+    # --- keys -----------------------------------------------------------------------------------
+
+    def on_key(self, event: events.Key) -> None:
+        event.stop()
+        event.prevent_default()
+        self._press(event.key, event.character, event.time)
+
+    def _press(self, key: str, typed: str | None, at: float) -> None:
+        desk = self.app.desk
+        if typed == "?" and desk.step is not Step.NOTE:
+            self._with_book = not self._with_book
+            self._arrange()
+        elif desk.step is not Step.NOTE and key in _SCROLL:
+            self._scroll(key)
+        else:
+            desk.press(key, typed if typed and typed.isprintable() else None, at)
+
+    def _scroll(self, key: str) -> None:
+        if key in ("tab", "shift+tab"):
+            self.item.turn(1 if key == "tab" else -1)
+            self._stack.fit_panes()
+        elif (pane := self.item.pane) is not None:
+            self._stack.scroll_pane(pane, _SCROLL[key](pane))
+
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        self.app.desk.paste(event.text)
+
+    def on_rows_clicked(self, message: Rows.Clicked) -> None:
+        if message.sends:
+            self._press(message.sends, message.sends, message.time)
+
+    def on_stack_used(self, message: Stack.Used) -> None:
+        self.item.use_pane(message.pane)
+        self._stack.fit_panes()
+
+
+def _said(case: Case | None) -> Any:
+    return Writer().add("Nothing is left to decide.").document() if case is None else caselook.opinions(case)
+
+
+_SCROLL: dict[str, Callable[[Pane], int]] = {
+    "up": lambda pane: pane.top - 1,
+    "down": lambda pane: pane.top + 1,
+    "pageup": lambda pane: pane.top - max(pane.height - 1, 1),
+    "pagedown": lambda pane: pane.top + max(pane.height - 1, 1),
+    "space": lambda pane: pane.top + max(pane.height - 1, 1),
+    "home": lambda pane: 0,
+    "end": lambda pane: 10**9,
+    "tab": lambda pane: pane.top,
+    "shift+tab": lambda pane: pane.top,
+}
+
+
+class CaseApp(App[None], inherit_bindings=False):
+    """One adjudicator's session. All that touches the study runs in one thread, in order."""
+
+    CSS_PATH = "../desk.tcss"
+    TITLE = "annotate"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    @dataclass
+    class Answer(Message):
+        """What came of a call on the study."""
+
+        then: Callable[[Any], None]
+        found: Any
+
+    def __init__(self, cases: Cases, who: str, *, clock: Callable[[], float], theme: str = "dark") -> None:
+        super().__init__(ansi_color=theme not in THEMES)
+        self.failure: BaseException | None = None
+        self.look, self.who = theme, who
+        self.keymap: Keymap = make_keymap(cases.protocol)
+        self._study = ThreadPoolExecutor(max_workers=1, thread_name_prefix="study")
+        self._screen = CaseScreen()
+        self.desk = CaseDesk(
+            cases,
+            self.keymap.labels,
+            run=self._run_on_study,
+            changed=self._screen.redraw,
+            met=self._screen.meet,
+            leave=self.exit,
+            clock=clock,
+        )
+
+    def get_default_screen(self) -> CaseScreen:
+        return self._screen
+
+    def _run_on_study(self, call: Callable[[], Any], then: Callable[[Any], None]) -> None:
+        def deliver(future: Future[Any]) -> None:
+            error = future.exception()
+            self.post_message(self.Answer(then, future.result() if error is None else error))
+
+        self._study.submit(call).add_done_callback(deliver)
+
+    def on_case_app_answer(self, message: Answer) -> None:
+        if isinstance(message.found, BaseException) and not isinstance(message.found, AnnotateError):
+            raise message.found
+        message.then(message.found)
+
+    def finish(self) -> None:
+        """Wait for what was asked for."""
+        self._study.shutdown(wait=True)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Remember an error of the program and stop. Textual would print it with all locals, study text included."""
+        self.failure = self.failure or error
+        super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        self._close_messages_no_wait()
+
+    def panic(self, *renderables: object) -> None:
+        self._close_messages_no_wait()
