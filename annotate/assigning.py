@@ -31,6 +31,7 @@ def hand_out(
     round_name: str,
     kind: RoundKind,
     again: bool,
+    simulated: bool = False,
 ) -> Assigned:
     """Give the sample's units to the coders; pairs change sides at random where the protocol compares two texts."""
     return store_assignment(
@@ -43,6 +44,7 @@ def hand_out(
         order=cast(OrderKind, order),
         repeats=repeats,
         again=again,
+        coder_kind="simulated" if simulated else "person",
         pairwise=study_protocol(study).pairwise,
     )
 

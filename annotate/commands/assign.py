@@ -39,6 +39,7 @@ EXAMPLES = example(
     help="Kind of the round. [default: the kind of that name, else check]",
 )
 @click.option("--again", is_flag=True, help="Also units that somebody has in this round already.")
+@click.option("--simulated", is_flag=True, help="These coders are programs; they are named so wherever shown.")
 @json_option
 def assign(study: Path, coders: str, round_name: str, kind: str | None, as_json: bool, **options: Any) -> None:
     """Hand the sample to coders.

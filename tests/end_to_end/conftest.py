@@ -54,3 +54,15 @@ def ehq_study(cli: Cli, tmp_path: Path) -> Path:
     items, records = sample("ehq-run", "EHQ-120.json.gz"), sample("ehq-run", "records.jsonl.gz")
     cli("import", path, "--items", items, "--records", records)
     return path
+
+
+@pytest.fixture
+def coded_study(cli: Cli, ehq_study: Path) -> Path:
+    """The same with a sample of 200 and the labels of the two simulated coders that ship."""
+    from annotate.sample_files import sample
+
+    cli("sample", ehq_study, "--n", 200, "--seed", 42)
+    coders = sample("ehq-run", "simulated_coders.csv")
+    columns = "question_id=item,model=model,coder=coder,label=label"
+    cli("import", ehq_study, coders, "--map", columns, "--simulated")
+    return ehq_study

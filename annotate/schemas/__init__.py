@@ -1,0 +1,1 @@
+"""JSON schemas of what the commands print for machines: ``impact.schema.json`` is that of ``annotate impact --json``."""
