@@ -94,161 +94,173 @@ def canonical(body: Mapping[str, object]) -> bytes:
     return json.dumps(body, ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
-class Asker:
-    """Asks about one response at a time; many workers share one, with its gate, breaker, budget and meter."""
+@dataclass(slots=True)
+class Tries:
+    """What one response took: ``failed`` passing faults, ``limited`` rate limits, the known ``cost`` of failures."""
 
-    def __init__(
-        self,
-        question: Question,
-        dialect: Dialect,
-        *,
-        ask: Ask,
-        put: Put,
-        stop: Stop,
-        gate: Gate,
-        breaker: Breaker,
-        budget: Budget,
-        meter: Meter,
-        patience: Patience,
-        chance: random.Random,
-        output_fixed: bool = False,
-        temperature_fixed: bool = False,
-    ) -> None:
-        self.dialect = dialect
-        self.known = False
-        self._question, self._ask, self._put = question, ask, put
-        self._stop, self._gate, self._breaker, self._budget = stop, gate, breaker, budget
-        self._meter, self._patience, self._chance = meter, patience, chance
-        self._fixed = {"output_fixed": output_fixed, "temperature_fixed": temperature_fixed}
-        self._held: list[StoredReply] = []
+    failed: int = 0
+    limited: int = 0
+    cost: float | None = None
+
+    def total(self, cost: float | None) -> float | None:
+        """The cost of everything, with that of the call that ended it."""
+        return self.cost if cost is None else (self.cost or 0.0) + cost
+
+
+@dataclass(slots=True)
+class Asker:
+    """Asks about one response at a time; many workers share one, with its gate, breaker, budget and meter.
+
+    ``known``: a call has succeeded, so that it is known how the endpoint wants to be asked.
+    """
+
+    question: Question
+    dialect: Dialect
+    ask: Ask
+    put: Put
+    stop: Stop
+    gate: Gate
+    breaker: Breaker
+    budget: Budget
+    meter: Meter
+    patience: Patience
+    chance: random.Random
+    output_fixed: bool = False
+    temperature_fixed: bool = False
+    known: bool = False
+    held: list[StoredReply] = field(default_factory=list)
 
     async def settle(self, subject: Subject, repeat: int) -> None:
         """Ask until there is an answer, a settled failure, or the run is stopped (then nothing is stored)."""
-        tries, limits = 0, 0
-        while not self._stop:
-            body = self._question.body(subject, self.dialect)
+        tries = Tries()
+        while not self.stop:
+            body = self.question.body(subject, self.dialect)
             data = canonical(body)
             request = hashlib.sha256(data).hexdigest()
             try:
                 answer = await self._attempt(body, len(data))
             except CallFailure as failure:
-                if failure.consequence == "stop":
-                    self._stop.set(str(failure))
+                if await self._give_up(failure, subject.response_id, repeat, request, tries):
                     return
-                if self._adapt(failure):
-                    continue
-                if failure.rate_limited:
-                    limits += 1
-                    self._close_gate(failure, limits)
-                    continue
-                tries += 0 if self._breaker.open else 1
-                if failure.consequence == "settled" or tries >= self._patience.attempts:
-                    cost = self._budget.cost(*failure.usage)
-                    await self._store_failure(
-                        self._question.failed(failure, subject.response_id, repeat, cost, request)
-                    )
-                    return
-                if failure.retry_after:
-                    self._gate.close_for(min(failure.retry_after, LONGEST_OBEYED))
-                await self._stop.sleep(back_off(max(tries, 1), self._chance))
                 continue
-            if answer is None:
-                return
-            await self._store(answer.completion, subject.response_id, repeat, request)
+            if answer is not None:
+                await self._store(answer.completion, subject.response_id, repeat, request, tries)
             return
+
+    async def _give_up(self, failure: CallFailure, response: int, repeat: int, request: str, tries: Tries) -> bool:
+        """What follows from a failure; True where nothing more is asked about this response."""
+        if failure.consequence == "stop":
+            self.stop.set(str(failure))
+            return True
+        if self._adapt(failure):
+            return False
+        if failure.rate_limited:
+            tries.limited += 1
+            self._close_gate(failure, tries.limited)
+            return False
+        tries.failed += 0 if self.breaker.open else 1
+        tries.cost = tries.total(self.budget.cost(*failure.usage))
+        if failure.consequence == "settled" or tries.failed >= self.patience.attempts:
+            await self._store_failure(self.question.failed(failure, response, repeat, tries.cost, request))
+            return True
+        if failure.retry_after:
+            self.gate.close_for(min(failure.retry_after, LONGEST_OBEYED))
+        await self.stop.sleep(back_off(max(tries.failed, 1), self.chance))
+        return False
 
     async def _attempt(self, body: Mapping[str, object], size: int) -> Answer | None:
         """One call with its money and its place in the breaker; None where the run was stopped before it."""
-        most = self._budget.most(size, self._question.max_tokens)
-        if not await self._budget.reserve(most):
-            self._stop.set("--max-cost would be passed by the next call")
+        most = self.budget.most(size, self.question.max_tokens)
+        if not await self.budget.reserve(most):
+            self.stop.set("--max-cost would be passed by the next call")
             return None
-        await self._gate.passed()
-        probe = await self._breaker.passed()
-        if self._stop:
+        await self.gate.passed()
+        probe = await self.breaker.passed()
+        if self.stop:
             await self._give_back(most, probe)
             return None
-        self._meter.attempts += 1
+        self.meter.attempts += 1
         try:
-            answer = await self._ask(body)
+            answer = await self.ask(body)
         except CallFailure as failure:
             await self._count_failure(failure, most, probe)
             raise
         except BaseException:
             await self._give_back(most, probe)
             raise
-        self._breaker.succeeded()
-        cost = self._budget.cost(answer.completion.prompt_tokens, answer.completion.completion_tokens)
-        await self._budget.settle(most, cost, perhaps=True)
-        self._meter.add_tokens(answer.completion.prompt_tokens, answer.completion.completion_tokens, cost)
+        self.breaker.succeeded()
+        cost = self.budget.cost(answer.completion.prompt_tokens, answer.completion.completion_tokens)
+        await self.budget.settle(most, cost, perhaps=True)
+        self.meter.add_tokens(answer.completion.prompt_tokens, answer.completion.completion_tokens, cost)
         if answer.refill:
-            self._gate.close_for(min(answer.refill, LONGEST_OBEYED))
+            self.gate.close_for(min(answer.refill, LONGEST_OBEYED))
         return answer
 
     async def _count_failure(self, failure: CallFailure, most: float, probe: bool) -> None:
-        cost = self._budget.cost(*failure.usage)
-        self._meter.add_tokens(*failure.usage, cost)
-        await self._budget.settle(most, cost, perhaps=failure.maybe_billed)
+        cost = self.budget.cost(*failure.usage)
+        self.meter.add_tokens(*failure.usage, cost)
+        await self.budget.settle(most, cost, perhaps=failure.maybe_billed)
         if failure.kind == "refused":
-            self._breaker.succeeded()
+            self.breaker.succeeded()
         elif failure.rate_limited:
-            self._meter.limited += 1
-            self._breaker.let_go() if probe else None
+            self.meter.limited += 1
+            self.breaker.let_go() if probe else None
         else:
-            self._breaker.failed(str(failure), probe=probe)
+            self.breaker.failed(str(failure), probe=probe)
 
     async def _give_back(self, most: float, probe: bool) -> None:
-        await self._budget.settle(most, None)
+        await self.budget.settle(most, None)
         if probe:
-            self._breaker.let_go()
+            self.breaker.let_go()
 
     def _adapt(self, failure: CallFailure) -> bool:
         """Change the dialect where the endpoint named what it does not take, as long as no call has succeeded."""
         if self.known or failure.kind not in ("http 400", "http 422"):
             return False
-        changed = adapted(self.dialect, failure.detail, **self._fixed)
+        fixed = {"output_fixed": self.output_fixed, "temperature_fixed": self.temperature_fixed}
+        changed = adapted(self.dialect, failure.detail, **fixed)
         if changed is None:
             return False
         self.dialect = changed
         return True
 
     def _close_gate(self, failure: CallFailure, times: int) -> None:
-        wait = failure.retry_after if failure.retry_after is not None else back_off(times, self._chance)
+        wait = failure.retry_after if failure.retry_after is not None else back_off(times, self.chance)
         if wait > LONGEST_OBEYED:
-            self._stop.set(f"the endpoint asks to be left alone for {wait:,.0f} s")
-        elif times >= self._patience.rate_attempts:
-            self._stop.set(f"rate limited {times} times in a row ({failure})")
+            self.stop.set(f"the endpoint asks to be left alone for {wait:,.0f} s")
+        elif times >= self.patience.rate_attempts:
+            self.stop.set(f"rate limited {times} times in a row ({failure})")
         else:
-            self._gate.close_for(max(wait, 0.05))
+            self.gate.close_for(max(wait, 0.05))
 
-    async def _store(self, completion: Completion, response: int, repeat: int, request: str) -> None:
-        cost = self._budget.cost(completion.prompt_tokens, completion.completion_tokens)
-        reply = self._question.stored(completion, response, repeat, cost, request)
+    async def _store(self, completion: Completion, response: int, repeat: int, request: str, tries: Tries) -> None:
+        cost = tries.total(self.budget.cost(completion.prompt_tokens, completion.completion_tokens))
+        reply = self.question.stored(completion, response, repeat, cost, request)
         await self._release()
-        await self._put(reply)
-        self._meter.done += 1
-        self._meter.odd += not self._question.is_label(reply)
+        await self.put(reply)
+        self.meter.done += 1
+        self.meter.odd += not self.question.is_label(reply)
 
     async def _store_failure(self, reply: StoredReply) -> None:
         """Store it; before the first success, hold it: an endpoint that refuses everything judges nothing."""
         if not self.known and reply.reply is None and not reply.retry:
-            self._held.append(reply)
-            if len(self._held) >= REFUSALS_BEFORE_STOP:
-                self._stop.set(f"the endpoint refuses every request ({reply.failure})")
+            self.held.append(reply)
+            if len(self.held) >= REFUSALS_BEFORE_STOP:
+                self.stop.set(f"the endpoint refuses every request ({reply.failure})")
             return
         if reply.reply is not None:
             await self._release()
-        await self._put(reply)
-        self._meter.failed += 1
+        await self.put(reply)
+        self.meter.failed += 1
 
     async def _release(self) -> None:
         self.known = True
-        held, self._held = self._held, []
+        held, self.held = self.held, []
         for reply in held:
-            await self._put(reply)
-            self._meter.failed += 1
+            await self.put(reply)
+            self.meter.failed += 1
 
     async def finish(self) -> None:
         """Store what is held where the run ended without a success but was not stopped for it."""
-        if not self._stop:
+        if not self.stop:
             await self._release()

@@ -104,6 +104,16 @@ def test_a_settled_failure_is_asked_once_and_again_only_when_wished(tmp_path, se
     assert [row["raw"] for row in rows(path)] == ["HEDGE", "WRONG", "HEDGE"]
 
 
+def test_what_failed_attempts_cost_is_stored_with_the_label(tmp_path, serve):
+    """Two empty replies that were billed, then a label: three times 100 and 10 tokens."""
+    server = serve(once(lambda seen: Do(""), times=2))
+    path = build(tmp_path / "s.db", 3)
+    outcome = run_llm(path, server, concurrency=1, patience=HASTY)
+    each = (100 * 0.15 + 10 * 0.60) / 1e6
+    assert [row["cost"] for row in rows(path)] == [pytest.approx(each), pytest.approx(3 * each), pytest.approx(each)]
+    assert outcome.cost == pytest.approx(5 * each)
+
+
 def test_retry_after_is_obeyed_by_every_worker(tmp_path, serve):
     """After the 429 nothing new is asked for 0.4 s, though seven other workers are free."""
     told = []
