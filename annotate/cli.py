@@ -19,6 +19,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "assign": ("annotate.commands.assign:assign", "Hand the sample to coders."),
     "code": ("annotate.commands.code:code", "Code responses in the terminal."),
     "status": ("annotate.commands.status:status", "Show what the study holds and how far coding is."),
+    "adjudicate": (
+        "annotate.commands.adjudicate:adjudicate",
+        "Decide what coders, or people and judges, differ on.",
+    ),
     "agreement": ("annotate.commands.agreement:agreement", "Say how far people agree with each other and the judge."),
     "impact": ("annotate.commands.impact:impact", "Say how much scores and ranking change under people's labels."),
     "report": ("annotate.commands.report:report", "Write the report that goes with a paper."),

@@ -24,7 +24,6 @@ from db.cases import (
     WHY_BETTER,
     Case,
     Mode,
-    Opinion,
     Queue,
     coder_opinions,
     decision_of,

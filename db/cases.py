@@ -53,7 +53,7 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A decision that stands: a final label or rating (mode people), or a verdict that stays apart from the reference."""
+    """A decision that stands: a final label or rating (mode people), or a verdict, which is apart from the reference."""
 
     label: str | None
     rating: int | None
@@ -74,7 +74,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """The cases in their order, disagreements first. ``waiting``: units that differ and that a coder has still to do."""
+    """The cases in their order, disagreements first. ``waiting``: those that differ and have a coder still to come."""
 
     units: tuple[str, ...] = ()
     why: Mapping[str, str] = field(default_factory=dict)

@@ -122,7 +122,8 @@ def _store(
         }
     )
     cursor = connection.execute(
-        "INSERT INTO batches (round, seed, order_kind, overlap, parameters, created_utc) VALUES (?, ?, 'file', 0, ?, ?)",
+        "INSERT INTO batches (round, seed, order_kind, overlap, parameters, created_utc)"
+        " VALUES (?, ?, 'file', 0, ?, ?)",
         (name, seed, parameters, utc_now()),
     )
     batch = int(cursor.lastrowid or 0)

@@ -91,7 +91,8 @@ class CaseDesk:
         """To the next (1) or the previous (-1) case, decided or not."""
         wanted = self.at + by
         if not 0 <= wanted < len(self.queue.units):
-            return self.say("There is no case beyond this one.")
+            self.say("There is no case beyond this one.")
+            return
         unit = self.queue.units[wanted]
         self._ask(lambda: (self.cases.queue(), self.cases.case(unit)), self._arrive)
 
@@ -125,12 +126,9 @@ class CaseDesk:
 
     def _decide(self, key: str, typed: str | None) -> bool:
         character = (typed or "").casefold()
-        rule = self.cases.protocol.rating
         if character in self.keys:
             self.label(self.keys[character])
-        elif self.cases.mode == "people" and self.cases.protocol.rating_only and rule and (typed or "") in "0123456789=":
-            if not typed:
-                return False
+        elif self._rates_only and typed and typed in "0123456789=":
             self.draft.label = None
             self._become(Step.RATING)
             self._rate(key, typed)
@@ -176,6 +174,10 @@ class CaseDesk:
             self.draft.rating = entry.value
             self._become(Step.REASON)
         return True
+
+    @property
+    def _rates_only(self) -> bool:
+        return self.cases.mode == "people" and self.cases.protocol.rating_only
 
     @property
     def _rule(self) -> RatingRule:
@@ -266,7 +268,8 @@ class CaseDesk:
         def arrive(found: tuple[Queue, Case | None] | None) -> None:
             if found is None:
                 self.step = Step.DONE if self.case is None else Step.DECIDE
-                return self.say("Nothing was decided yet.")
+                self.say("Nothing was decided yet.")
+                return
             self._arrive(found)
             self.say("Taken back.")
 

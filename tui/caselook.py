@@ -135,5 +135,5 @@ def footer(desk: CaseDesk) -> Row:
     keys = (("n", "note"), ("u", "undo"), ("←→", "case"), ("Tab", "panel"), ("?", "codebook"), ("q", "leave"))
     found: list[Piece] = [piece(" ")]
     for key, word in keys:
-        found += [piece(f" {key} ", "key", key if len(key) == 1 and key not in "←→" else ""), piece(f" {word}  ", "quiet")]
+        found += [piece(f" {key} ", "key", key if len(key) == 1 else ""), piece(f" {word}  ", "quiet")]
     return Row(tuple(found))

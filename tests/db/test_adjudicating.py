@@ -149,9 +149,8 @@ def test_another_adjudicator_decides_only_after_reopening(path: Path) -> None:
     unit = units(path)[1]
     with open_session(path) as session:
         session.decide(unit, Decision("HEDGE", reason="slip"))
-    with open_session(path, "Max") as session:
-        with pytest.raises(Refused, match="Somebody else"):
-            session.decide(unit, Decision("WRONG", reason="slip"))
+    with open_session(path, "Max") as session, pytest.raises(Refused, match="Somebody else"):
+        session.decide(unit, Decision("WRONG", reason="slip"))
     with open_study(path) as study:
         reopen_unit(study, unit)
     with open_session(path, "Max") as session:
@@ -211,7 +210,7 @@ def test_a_review_mixes_random_agreeing_controls_with_what_differs(path: Path) -
 def test_verdicts_never_change_a_label_and_are_counted_apart(path: Path) -> None:
     name = review_of(path, controls=2)
     with open_study(path) as study:
-        before = [row for row in label_rows(study)]
+        before = list(label_rows(study))
     with open_session(path, mode="judge", review=name) as session:
         for unit in session.queue().units:
             assert {o.who for o in session.case(unit).opinions} >= {"judge"}

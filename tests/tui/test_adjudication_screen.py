@@ -1,0 +1,213 @@
+"""The adjudication screen and its plain twin at real studies, asserted on the study file."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotate.protocols import load_protocol
+from db.adjudicating import AdjudicationSession
+from db.assigning import assign
+from db.coding import CodingSession
+from db.labels import label_rows
+from db.records import Act, Protocol
+from db.study import open_study
+from db.verify import verify
+from tests.tui.conftest import several, write_study
+from tui.casedesk import Step
+from tui.casesplain import run_plain_cases
+from tui.screens.adjudication import CaseApp
+
+# What the two coders say of the six units in turn; they differ on the second, the fourth and the sixth.
+ADA = ("HEDGE", "HEDGE", "WRONG", "ABSTAIN", "WRONG", "WRONG")
+BEN = ("HEDGE", "WRONG", "WRONG", "HEDGE", "WRONG", "ABSTAIN")
+
+
+def two_coders(path: Path, protocol: Protocol, ada: tuple[Any, ...] = ADA, ben: tuple[Any, ...] = BEN) -> Path:
+    write_study(path, protocol, several(len(ada)), "ada")
+    with open_study(path) as study:
+        units = [row[0] for row in study.connection.execute("SELECT public_id FROM units ORDER BY id")]
+        assign(study, ["ben"], seed="1", order="file", again=True, units=units)
+    for coder, said in (("ada", ada), ("ben", ben)):
+        with CodingSession.open(path, coder, protocol) as session:
+            while (item := session.next()) is not None:
+                number = units.index(_unit_of(session, item.assignment))
+                label, rating = said[number] if isinstance(said[number], tuple) else (said[number], None)
+                session.save(Act("label", item.assignment, label=label, rating=rating, note=f"{coder} on {number + 1}"))
+    return path
+
+
+def _unit_of(session: CodingSession, assignment: str) -> str:
+    row = session.study.connection.execute(
+        "SELECT u.public_id FROM assignments a JOIN units u ON u.id = a.unit_id WHERE a.uid = ?", (assignment,)
+    ).fetchone()
+    return str(row[0])
+
+
+@pytest.fixture
+def ehq(tmp_path: Path) -> Iterator[tuple[Path, Protocol]]:
+    protocol = replace(load_protocol("ehq"), impossible=())
+    yield two_coders(tmp_path / "study.db", protocol), protocol
+
+
+def finals(path: Path) -> list[tuple[str | None, int | None, str | None, str | None]]:
+    with open_study(path) as study:
+        rows = [row for row in label_rows(study) if row.role == "adjudicator"]
+        assert [
+            c for c in verify(study).checks if c.broken and c.name != "imports"
+        ] == []  # the fixture imports nothing
+    return [(row.label, row.rating, row.detail.get("class"), row.note) for row in rows]
+
+
+@asynccontextmanager
+async def desk(path: Path, protocol: Protocol, size: tuple[int, int] = (120, 40), **options: Any):
+    with AdjudicationSession.open(path, "Lea", protocol, **options) as session:
+        app = CaseApp(session, "Lea", clock=time.monotonic)
+        async with app.run_test(size=size) as pilot:
+
+            async def press(*keys: str) -> None:
+                for key in keys:
+                    await pilot.press(key)
+                    for _ in range(200):
+                        await pilot.pause(0.005)
+                        if app.desk.step is not Step.SAVING:
+                            break
+
+            await press()
+            for _ in range(200):
+                await pilot.pause(0.01)
+                if app.desk.step is not Step.SAVING:
+                    break
+            yield app, press
+        app.finish()
+
+
+def shown(app: CaseApp) -> str:
+    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips()[: app.size[1]])
+
+
+async def test_a_label_and_a_reason_decide_a_case_and_the_next_one_comes(ehq: tuple[Path, Protocol]) -> None:
+    path, protocol = ehq
+    async with desk(path, protocol) as (app, press):
+        text = shown(app)
+        assert "case 1 of 3 · 0 decided" in text
+        assert "coder A" in text and "coder B" in text and "the labels differ" in text
+        assert "ben  " not in text.casefold() and "secret-model" not in text
+        first = app.desk.case.unit
+        await press("h", "1")
+        assert app.desk.case.unit != first and "1 decided" in shown(app)
+        await press("w", "4")
+        await press("a", "2")
+        assert app.desk.step is Step.DONE and "3 decided" in shown(app)
+    assert finals(path) == [
+        ("HEDGE", None, "slip", None),
+        ("WRONG", None, "ambiguous", None),
+        ("ABSTAIN", None, "codebook", None),
+    ]
+
+
+async def test_a_note_goes_with_the_decision_and_escape_takes_the_label_back(ehq: tuple[Path, Protocol]) -> None:
+    path, protocol = ehq
+    async with desk(path, protocol) as (app, press):
+        await press("h", "escape", "w", "n", *"it says no", "enter", "3")
+        await press("q", "enter")
+    assert finals(path) == [("WRONG", None, "broken", "it says no")]
+
+
+async def test_undo_shows_the_case_again_and_other_keys_are_refused(ehq: tuple[Path, Protocol]) -> None:
+    path, protocol = ehq
+    async with desk(path, protocol) as (app, press):
+        first = app.desk.case.unit
+        await press("u")
+        assert "Nothing was decided" in shown(app)
+        await press("h", "1", "u")
+        assert app.desk.case.unit == first and "0 decided" in shown(app)
+        await press("x")
+        assert "x means nothing here" in shown(app)
+        await press("h", "9")
+        assert "Expected a reason" in shown(app)
+        await press("escape", "right")
+        assert app.desk.case.unit != first
+    assert finals(path) == [(None, None, None, None)]
+
+
+async def test_keys_typed_ahead_of_a_save_never_fall_on_the_next_case(ehq: tuple[Path, Protocol]) -> None:
+    path, protocol = ehq
+    async with desk(path, protocol) as (app, press):
+        app.desk.press("h", "h", 1.0)
+        app.desk.press("1", "1", 1.1)
+        app.desk.press("w", "w", 1.2)  # while the first one is being saved
+        await press()
+        await press("left")
+    assert finals(path) == [("HEDGE", None, "slip", None)]
+
+
+async def test_ratings_on_both_sides_of_the_threshold_come_and_a_final_rating_is_asked_for(tmp_path: Path) -> None:
+    protocol = replace(load_protocol("alignment"), impossible=())
+    ada = (("CORRECT", 75), ("CORRECT", 90), ("CORRECT", 10))
+    ben = (("CORRECT", 65), ("CORRECT", 85), ("CORRECT", 15))
+    path = two_coders(tmp_path / "study.db", protocol, ada, ben)
+    async with desk(path, protocol) as (app, press):
+        assert len(app.desk.queue.units) == 1 and "both sides" in shown(app)
+        await press("c", "7", "2", "1")
+    assert finals(path) == [("CORRECT", 72, "slip", None)]
+
+
+async def test_small_terminals_show_everything_in_one_column(ehq: tuple[Path, Protocol]) -> None:
+    path, protocol = ehq
+    async with desk(path, protocol, size=(80, 24)) as (app, press):
+        text = shown(app)
+        assert "Question" in text and "coder A" in text and "ABSTAIN" in text
+
+
+async def test_text_of_the_study_cannot_drive_the_terminal(tmp_path: Path) -> None:
+    protocol = replace(load_protocol("ehq"), impossible=())
+    write_study(tmp_path / "s.db", protocol, [{"text": "\x1b]52;c;aGk=\x07[b]bold[/b]"}], "ada")
+    with CodingSession.open(tmp_path / "s.db", "ada", protocol) as session:
+        item = session.next()
+        session.save(Act("label", item.assignment, label="HEDGE", note="\x1b[2J[@click=app.exit]x[/]"))
+    async with desk(tmp_path / "s.db", protocol, everything=True) as (app, press):
+        text = shown(app)
+        assert "[b]bold[/b]" in text and "[@click=app.exit]x[/]" in text
+        assert "\x1b" not in text
+
+
+# --- line by line -----------------------------------------------------------------------------------
+
+
+def plain(path: Path, protocol: Protocol, *typed: str, **options: Any) -> tuple[int, str]:
+    out = io.StringIO()
+    with AdjudicationSession.open(path, "Lea", protocol, **options) as session:
+        decided = run_plain_cases(session, lines=io.StringIO("\n".join((*typed, ""))), out=out, clock=Clock())
+    return decided, out.getvalue()
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1
+        return self.now
+
+
+def test_the_plain_desk_does_the_same(ehq: tuple[Path, Protocol]) -> None:
+    path, protocol = ehq
+    decided, told = plain(path, protocol, "hedge", "1", "note not sure", "w", "4", "u", "w", "2", "nonsense", "q")
+    assert decided == 3  # one of them was taken back and decided anew
+    assert "coder A: " in told and "1 coder slip, 2 codebook gap, 3 item broken, 4 truly ambiguous" in told
+    assert "refused: 'nonsense' means nothing here" in told and "decided in all: 2 of 3" in told
+    labels = [(label, reason) for label, _, reason, _ in finals(path)]
+    assert labels == [("HEDGE", "slip"), ("WRONG", "codebook")]
+
+
+def test_the_plain_desk_ends_with_its_input(ehq: tuple[Path, Protocol]) -> None:
+    path, protocol = ehq
+    assert plain(path, protocol)[0] == 0
