@@ -29,7 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("annotate.commands.export:export", "Write the labels out for other tools."),
     "verify": ("annotate.commands.verify:verify", "Check the record: chains, fold, counts and design."),
     "backup": ("annotate.commands.backup:backup", "Copy a study safely, also while people code."),
-    "protocol": ("annotate.commands.protocol:protocol", "Show or check a protocol."),
+    "protocol": ("annotate.commands.protocol:protocol", "Show, check or change a protocol."),
     "doctor": ("annotate.commands.doctor:doctor", "Say what this installation can and cannot do."),
 }
 

@@ -109,4 +109,4 @@ def _interval(count: int, n: int) -> list[float] | None:
     from agreement.small_counts import jeffreys_interval
 
     found = jeffreys_interval(count / n, n)
-    return [float(found.low), float(found.high)]
+    return None if found.low is None or found.high is None else [float(found.low), float(found.high)]

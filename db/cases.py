@@ -53,7 +53,7 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A decision that stands: a final label or rating (mode people), or a verdict, which is apart from the reference."""
+    """A decision that stands: a final label or rating (mode people), or a verdict, which is kept apart."""
 
     label: str | None
     rating: int | None

@@ -73,7 +73,8 @@ def mark_stale(connection: sqlite3.Connection) -> int:
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS newly_stale (assignment_id INTEGER PRIMARY KEY)")
     connection.execute("DELETE FROM temp.newly_stale")
     connection.execute(
-        f"INSERT INTO temp.newly_stale SELECT n.assignment_id FROM annotations n WHERE n.stale = 0 AND ({stale})"
+        "INSERT INTO temp.newly_stale SELECT n.assignment_id FROM annotations n"
+        f" WHERE n.stale = 0 AND (n.label IS NOT NULL OR n.rating IS NOT NULL) AND ({stale})"
     )
     touched = "(SELECT assignment_id FROM temp.newly_stale)"
     connection.execute(f"UPDATE annotations SET stale = 1 WHERE assignment_id IN {touched}")
@@ -100,7 +101,7 @@ def is_stale(connection: sqlite3.Connection, assignment_id: int, label: str | No
 def stale_sql(connection: sqlite3.Connection) -> str:
     """A condition over ``n`` (assignment_id, label, protocol_version) that holds for stale annotations."""
     changes = [v for v in versions_of(connection) if v.change == "substantive"]
-    return " OR ".join(_touched_sql(change) for change in changes) or "0"
+    return " OR ".join(touched_sql(change) for change in changes) or "0"
 
 
 _UNIT_OF = (
@@ -109,7 +110,8 @@ _UNIT_OF = (
 )
 
 
-def _touched_sql(change: ProtocolVersion) -> str:
+def touched_sql(change: ProtocolVersion) -> str:
+    """The same for one substantive change."""
     parts = [f"n.protocol_version < {change.version}"]
     labels, where = change.touches.get("labels"), change.touches.get("where")
     if isinstance(labels, list):

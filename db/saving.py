@@ -11,7 +11,7 @@ from db.annotations import events_of, refold
 from db.blindness import blindness_of, unmask
 from db.clock import utc_now
 from db.faults import Fenced, ProtocolChanged, Refused
-from db.fold import Folded, fold
+from db.fold import TO_DO, Folded, fold
 from db.ids import RandomBytes
 from db.logs import Log, NewEvent, append, current_protocol
 from db.queue import impossible_labels
@@ -143,16 +143,17 @@ def _check_open(connection: sqlite3.Connection, log: Log, target: Target, kind: 
         return
     if not target.round_open:
         raise Refused("This round is closed: only a flag can be set.", "The lead can reopen it.")
-    if before is not None and before.answered and is_adjudicated(connection, target.unit_id, target.id):
+    fresh = before is not None and before.answered and target.state != TO_DO  # else it is stale and to be coded again
+    if fresh and is_adjudicated(connection, target.unit_id, target.id):
         raise Refused("This item was adjudicated: only a flag can be set.", "The lead can reopen it.")
 
 
 def is_adjudicated(connection: sqlite3.Connection, unit_id: int, except_assignment: int = 0) -> bool:
-    """Whether a final label stands on the unit that the lead has not reopened since."""
+    """Whether a final label stands on the unit that no codebook made stale and the lead has not reopened since."""
     row = connection.execute(
         """SELECT 1 FROM assignments a JOIN annotations n ON n.assignment_id = a.id
            WHERE a.unit_id = ? AND a.role = 'adjudicator' AND a.id <> ?
-             AND (n.label IS NOT NULL OR n.rating IS NOT NULL)
+             AND (n.label IS NOT NULL OR n.rating IS NOT NULL) AND n.stale = 0
              AND NOT EXISTS (SELECT 1 FROM reopenings o WHERE o.assignment_id = a.id
                              AND o.adjudicated_log = n.log_id AND o.adjudicated_seq >= n.seq)""",
         (unit_id, except_assignment),

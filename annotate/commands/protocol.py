@@ -1,15 +1,16 @@
-"""annotate protocol: list, show and check codebooks."""
+"""annotate protocol: list, show, check and change codebooks."""
 
 from __future__ import annotations
 
 import click
 
 from annotate.commands.options import example, json_option
+from annotate.commands.protocol_change import diff, update
 
 
 @click.group(epilog=example("annotate protocol show ehq", "annotate protocol check my-codebook.toml"))
 def protocol() -> None:
-    """Show or check a protocol.
+    """Show, check or change a protocol.
 
     A protocol is a TOML file: the labels with their keys, definitions and examples, the rating, how judges' outputs map
     onto the labels, and which scores apply. Start your own from 'annotate protocol show NAME --toml'.
@@ -66,3 +67,7 @@ def check(name: str, as_json: bool) -> None:
     keys = ", ".join(f"{label.key} {label.name}" for label in found.labels) or "rating only"
     scores = ", ".join(score.name for score in found.scores) or "none"
     click.echo(f"{found.name}, version {found.version}: in order. Keys: {keys}. Scores: {scores}.")
+
+
+protocol.add_command(diff)
+protocol.add_command(update)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -115,7 +115,7 @@ async def test_a_label_and_a_reason_decide_a_case_and_the_next_one_comes(ehq: tu
 
 async def test_a_note_goes_with_the_decision_and_escape_takes_the_label_back(ehq: tuple[Path, Protocol]) -> None:
     path, protocol = ehq
-    async with desk(path, protocol) as (app, press):
+    async with desk(path, protocol) as (_app, press):
         await press("h", "escape", "w", "n", *"it says no", "enter", "3")
         await press("q", "enter")
     assert finals(path) == [("WRONG", None, "broken", "it says no")]
@@ -162,7 +162,7 @@ async def test_ratings_on_both_sides_of_the_threshold_come_and_a_final_rating_is
 
 async def test_small_terminals_show_everything_in_one_column(ehq: tuple[Path, Protocol]) -> None:
     path, protocol = ehq
-    async with desk(path, protocol, size=(80, 24)) as (app, press):
+    async with desk(path, protocol, size=(80, 24)) as (app, _press):
         text = shown(app)
         assert "Question" in text and "coder A" in text and "ABSTAIN" in text
 
@@ -173,7 +173,7 @@ async def test_text_of_the_study_cannot_drive_the_terminal(tmp_path: Path) -> No
     with CodingSession.open(tmp_path / "s.db", "ada", protocol) as session:
         item = session.next()
         session.save(Act("label", item.assignment, label="HEDGE", note="\x1b[2J[@click=app.exit]x[/]"))
-    async with desk(tmp_path / "s.db", protocol, everything=True) as (app, press):
+    async with desk(tmp_path / "s.db", protocol, everything=True) as (app, _press):
         text = shown(app)
         assert "[b]bold[/b]" in text and "[@click=app.exit]x[/]" in text
         assert "\x1b" not in text
