@@ -34,13 +34,13 @@ def study_reference(study: StudyLabels) -> Reference:
     """Final adjudication; else all coders agree; else strict majority; else unresolved, split over the labels given."""
     technical = np.array([fate == TECHNICAL for fate in study.fate], np.bool_)
     human = human_reference(
-        _without(study.table, technical, len(study.coders)),
+        _without(study.table, technical, len(study.coders)) if study.coders else [[None]] * len(study),
         study.labels,
         adjudicated=None
         if study.final is None
         else [None if t else v for v, t in zip(study.final, technical, strict=True)],
         tiebreak=_without(study.tiebreaks, technical, len(study.tiebreakers)) if study.tiebreakers else None,
-        stale=np.array(study.stale, np.bool_).reshape(len(study), len(study.coders)),
+        stale=np.array(study.stale, np.bool_) if study.coders and len(study) else None,
     )
     status = tuple(
         _status(fate, found, usable) for fate, found, usable in zip(study.fate, human.status, human.usable, strict=True)

@@ -93,6 +93,13 @@ def _overall(pieces: Pieces) -> Iterator[Block]:
         for key in keys
     ]
     yield table("", ("coefficient", "value [95 %]", "SE", "units", "convention"), rows, right=(1, 2, 3))
+    notes = [
+        said(NAMES[key], ": ", Ref(f"/people/coefficients/{key}/notes/{at}", "text"))
+        for key in keys
+        for at in range(len(found[key]["notes"]))
+    ]
+    if notes:
+        yield Bullets(tuple(notes))
 
 
 def _pairs(pieces: Pieces) -> Iterator[Block]:

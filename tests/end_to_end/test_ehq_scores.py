@@ -36,12 +36,17 @@ def test_every_model_by_key(scores: dict[str, Any], shared_data: Path) -> None:
                 assert found["judge"][part] == pytest.approx(model[part], abs=TOLERANCE), (model["model"], part)
             assert found["n"] == model["n_valid_ehq12"]
             assert found["details"]["EHQ"]["n_calibration"] == model["n_ehq3_calibration"]
-            assert found["details"]["EHQ"]["confidence_coverage"] == pytest.approx(model["confidence_coverage"], abs=TOLERANCE)
+            assert found["details"]["EHQ"]["confidence_coverage"] == pytest.approx(
+                model["confidence_coverage"], abs=TOLERANCE
+            )
             seen += 1
     assert seen == len(scores) == 4
 
 
-@pytest.mark.parametrize(("variable", "file", "expected"), [("category", "category_scores.csv", 16), ("subcategory", "subcategory_scores.csv", 80)])
+@pytest.mark.parametrize(
+    ("variable", "file", "expected"),
+    [("category", "category_scores.csv", 16), ("subcategory", "subcategory_scores.csv", 80)],
+)
 def test_every_level_by_key(scores: dict[str, Any], shared_data: Path, variable: str, file: str, expected: int) -> None:
     with (shared_data / "ehq-run" / file).open(encoding="utf-8", newline="") as table:
         rows = list(csv.DictReader(table))

@@ -62,7 +62,7 @@ def test_xstest(cli: Cli, tmp_path: Path, shared_data: Path) -> None:
         assert round(100 * by_model[model]["percent_agreement"]["value"], 2) == percent
         assert round(by_model[model]["fleiss_kappa"]["value"], 4) == fleiss
         assert round(judge["by"]["model"][model]["measures"]["kappa"]["value"], 3) == kappa
-    # Eleven outputs are refusals to judge, all on what people call full compliance; one row of the matrix, never dropped.
+    # Eleven outputs are refusals to judge, all on what people call full compliance; they are a row of their own.
     rows, columns = judge["matrix"]["rows_judge"], judge["matrix"]["columns_human"]
     silent = judge["matrix"]["counts"][rows.index("(not a label)")]
     assert silent[columns.index("FULL_COMPLIANCE")] == sum(silent) == 11

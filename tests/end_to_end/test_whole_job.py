@@ -60,7 +60,7 @@ def queue(path: Path, coder: str) -> Iterator[tuple[str, Key]]:
 
 
 def code(path: Path, coder: str) -> int:
-    """Code the whole queue; the first response is flagged as a technical failure and one is labelled twice with undo."""
+    """Code the whole queue; one label is undone and given again."""
     labels, records = simulated_labels(), dict(queue(path, coder))
     protocol = load_protocol("ehq")
     done = 0
@@ -83,7 +83,9 @@ def code(path: Path, coder: str) -> int:
 def finished(cli: Cli, ehq_study: Path) -> Path:
     plan = cli("sample", ehq_study, "--n", 200, "--seed", 42, "--json").json
     assert plan["drawn"] and plan["n"] == 200
-    handed = cli("assign", ehq_study, "--coders", "Ada,Ben", "--overlap", "0.6", "--seed", 7, "--simulated", "--json").json
+    handed = cli(
+        "assign", ehq_study, "--coders", "Ada,Ben", "--overlap", "0.6", "--seed", 7, "--simulated", "--json"
+    ).json
     assert handed["units"] == 200
     assert sum(coder["units"] for coder in handed["coders"]) == 200 + handed["overlap"]
     assert [code(ehq_study, coder) for coder in CODERS] == [coder["units"] for coder in handed["coders"]]
