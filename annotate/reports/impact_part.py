@@ -141,13 +141,20 @@ def _whole(pieces: Pieces, root: str) -> Block:
             pieces.value(f"{place}/judge/value"),
             pieces.estimate(f"{place}/human"),
             pieces.estimate(f"{place}/delta", "change"),
-            pieces.count(f"{root}/models{pointer(model)}/n"),
+            pieces.count(_records(pieces, root, model, part)),
         )
         for model, part, place in _parts(pieces, root)
     ]
     head = ("model", "score", "judge", "people [95 %]", "change [95 %]", "records")
     title = "On the whole corpus: the judge is known for every record, people are estimated"
     return table(title, head, rows, right=range(2, 6))
+
+
+def _records(pieces: Pieces, root: str, model: str, part: str) -> str:
+    """Where the number of records behind a part stands: a score of some categories has its own."""
+    details = pieces.get(f"{root}/models{pointer(model, 'details')}")
+    own = part in details and "n" in details[part]
+    return f"{root}/models{pointer(model, 'details', part, 'n')}" if own else f"{root}/models{pointer(model)}/n"
 
 
 def _on_sample(pieces: Pieces, root: str) -> Block:

@@ -62,7 +62,8 @@ def judge_sentence(pieces: Pieces, judge: str) -> Line:
 def _verdict(pieces: Pieces, root: str) -> Line:
     if pieces.get(f"{root}/ceiling") is None:
         return ()
-    return ("; ", Ref(f"{root}/ceiling/comparisons/0/verdict", "text"))
+    found = pieces.get(f"{root}/ceiling/comparisons/0/verdict")
+    return ("; whether it is within the human range is not shown",) if found == "not shown" else (f"; {found}",)
 
 
 def _judge(pieces: Pieces, judge: str) -> Iterator[Block]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
+import shutil
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,25 +47,36 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
     return call
 
 
-@pytest.fixture
-def ehq_study(cli: Cli, tmp_path: Path) -> Path:
-    """The EHQ sample imported into a new study."""
+@pytest.fixture(scope="session")
+def templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two studies that are made once: ``ehq.db`` with the EHQ sample in it, ``coded.db`` drawn and coded besides."""
     from annotate.sample_files import sample
 
-    path = tmp_path / "ehq.db"
-    cli("init", path, "--protocol", "ehq", "--title", "EHQ sample")
+    folder = tmp_path_factory.mktemp("templates")
+    ehq, coded = folder / "ehq.db", folder / "coded.db"
     items, records = sample("ehq-run", "EHQ-120.json.gz"), sample("ehq-run", "records.jsonl.gz")
-    cli("import", path, "--items", items, "--records", records)
-    return path
+    columns = "question_id=item,model=model,coder=coder,label=label"
+    _quietly("init", ehq, "--protocol", "ehq", "--title", "EHQ sample")
+    _quietly("import", ehq, "--items", items, "--records", records)
+    shutil.copy(ehq, coded)
+    _quietly("sample", coded, "--n", 200, "--seed", 42)
+    _quietly("import", coded, sample("ehq-run", "simulated_coders.csv"), "--map", columns, "--simulated")
+    return folder
+
+
+def _quietly(*arguments: object) -> None:
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as err:
+        code = run([str(argument) for argument in arguments])
+    assert code == 0, err.getvalue()
 
 
 @pytest.fixture
-def coded_study(cli: Cli, ehq_study: Path) -> Path:
-    """The same with a sample of 200 and the labels of the two simulated coders that ship."""
-    from annotate.sample_files import sample
+def ehq_study(templates: Path, tmp_path: Path) -> Path:
+    """The EHQ sample imported into a new study."""
+    return Path(shutil.copy(templates / "ehq.db", tmp_path / "ehq.db"))
 
-    cli("sample", ehq_study, "--n", 200, "--seed", 42)
-    coders = sample("ehq-run", "simulated_coders.csv")
-    columns = "question_id=item,model=model,coder=coder,label=label"
-    cli("import", ehq_study, coders, "--map", columns, "--simulated")
-    return ehq_study
+
+@pytest.fixture
+def coded_study(templates: Path, tmp_path: Path) -> Path:
+    """The same with a sample of 200 and the labels of the two simulated coders that ship."""
+    return Path(shutil.copy(templates / "coded.db", tmp_path / "coded.db"))
