@@ -157,9 +157,7 @@ class _Merge:
         known = 0
         for (seq, stored), (row, came) in zip(here.fetchall(), incoming.rows, strict=False):
             if stored != came:
-                raise Fork(
-                    f"{where}, row {seq}: another {row.kind} stands here under that number: a fork.", _TWO_PLACES
-                )
+                raise Fork(f"{where}, row {seq}: another {row.kind} stands here at that place: a fork.", _TWO_PLACES)
             known = seq
         return known
 
