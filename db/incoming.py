@@ -52,7 +52,7 @@ def read_logs(copy: Study) -> Incoming:
             source=str(copy.path),
             study=copy.uid,
             codebooks=dict(connection.execute("SELECT version, digest FROM protocols").fetchall()),
-            logs=[IncomingLog(*named, rows_of(connection, number)) for number, *named in logs],
+            logs=[IncomingLog(*named, rows_of(connection, number)) for number, *named in logs],  # type: ignore[call-arg]
             texts={row[0]: (row[1], row[2]) for row in connection.execute("SELECT digest, salt, text FROM texts")},
         )
 
@@ -60,4 +60,4 @@ def read_logs(copy: Study) -> Incoming:
 def rows_of(connection: sqlite3.Connection, log: int) -> list[tuple[EventRow, str]]:
     """The rows of one log in their order, each with its stored hash."""
     rows = connection.execute(_ROWS, (log,))
-    return [(EventRow(*row, json.loads(body)), stored) for *row, body, stored in rows]
+    return [(EventRow(*row, json.loads(body)), stored) for *row, body, stored in rows]  # type: ignore[call-arg]
