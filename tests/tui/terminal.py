@@ -28,7 +28,8 @@ class Terminal:
         } | environment
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.environ.pop("NO_COLOR", None)
+            for name in ("NO_COLOR", "COLUMNS", "LINES"):
+                os.environ.pop(name, None)
             os.environ.update(environment)
             os.execv(sys.executable, [sys.executable, str(LAUNCH), *map(str, arguments)])
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))

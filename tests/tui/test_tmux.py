@@ -25,7 +25,19 @@ class Tmux:
 
     def __init__(self, folder, *arguments, size=(80, 24), term="xterm-256color"):
         self.socket = str(folder / "tmux")
-        command = shlex.join(["env", f"XDG_CONFIG_HOME={folder}", sys.executable, str(LAUNCH), *map(str, arguments)])
+        command = shlex.join(
+            [
+                "env",
+                "-u",
+                "COLUMNS",
+                "-u",
+                "LINES",
+                f"XDG_CONFIG_HOME={folder}",
+                sys.executable,
+                str(LAUNCH),
+                *map(str, arguments),
+            ]
+        )
         self.run(
             "-f",
             "/dev/null",
