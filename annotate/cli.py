@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "assign": ("annotate.commands.assign:assign", "Hand the sample to coders."),
     "code": ("annotate.commands.code:code", "Code responses in the terminal."),
     "status": ("annotate.commands.status:status", "Show what the study holds and how far coding is."),
+    "dashboard": ("annotate.commands.dashboard:dashboard", "Watch a study while people code."),
     "adjudicate": (
         "annotate.commands.adjudicate:adjudicate",
         "Decide what coders, or people and judges, differ on.",

@@ -45,7 +45,9 @@ def item_sql(protocol: Protocol) -> str:
     rules = "".join(f", {condition_sql(rule.field, rule.values)}" for rule in protocol.impossible)
     return f"""
         SELECT a.uid, a.position, i.question, i.context, i.gold, i.rationale, i.options, r.text, r.text_b, r.reason,
-               r.choice, a.sides_swapped{rules}
+               r.choice, a.sides_swapped,
+               (SELECT t.text FROM answers w JOIN texts t ON t.digest = w.text WHERE w.assignment_id = a.id
+                ORDER BY w.id DESC LIMIT 1){rules}
         FROM assignments a
         JOIN units u ON u.id = a.unit_id
         JOIN responses r ON r.id = u.response_id
@@ -56,7 +58,8 @@ def item_sql(protocol: Protocol) -> str:
 def read_item(connection: sqlite3.Connection, sql: str, protocol: Protocol, assignment_id: int) -> CodingItem:
     """The assignment as its coder may see it; ``sql`` is ``item_sql`` of the protocol."""
     row = connection.execute(sql, (assignment_id,)).fetchone()
-    uid, position, question, context, gold, rationale, options, text, text_b, reason, choice, swapped, *applies = row
+    uid, position, question, context, gold, rationale, options, text, text_b, reason, choice, *rest = row
+    swapped, answer, *applies = rest
     return CodingItem(
         assignment=uid,
         unit=uid,
@@ -72,6 +75,7 @@ def read_item(connection: sqlite3.Connection, sql: str, protocol: Protocol, assi
         choice=choice,
         impossible=_impossible(protocol, applies),
         sides_swapped=bool(swapped),
+        answer=answer,
     )
 
 

@@ -251,7 +251,8 @@ class CodingItem:
     There is no model, judge, stratum, round, weight or co-coder in it, because the query does not fetch them.
     ``unit`` is the random id to show: one an assignment, so that a hidden repeat cannot be told by it.
     ``impossible`` are labels that need a note here. ``sides_swapped``: for a pair, the second text is shown first; a
-    coder's FIRST then means the text shown first, and the session stores what it stands for.
+    coder's FIRST then means the text shown first, and the session stores what it stands for. ``answer``: what the lead
+    answered to this coder's question about it.
     """
 
     assignment: str
@@ -268,6 +269,7 @@ class CodingItem:
     choice: str | None
     impossible: tuple[str, ...]
     sides_swapped: bool
+    answer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,8 +223,8 @@ def _logged(connection: sqlite3.Connection, kind: str, key: str, value: str) -> 
 
 
 def _traces(connection: sqlite3.Connection) -> Found:
-    """Unmaskings and reopenings are as the logs tell them, and none is missing."""
-    for table, kind in (("unmaskings", "unmask"), ("reopenings", "reopen")):
+    """Unmaskings, reopenings and answers are as the logs tell them, and none is missing."""
+    for table, kind in (("unmaskings", "unmask"), ("reopenings", "reopen"), ("answers", "answer")):
         stray = connection.execute(
             f"SELECT t.id, e.kind FROM {table} t JOIN events e ON e.log_id = t.log_id AND e.seq = t.seq ORDER BY t.id"
         )

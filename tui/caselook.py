@@ -7,6 +7,7 @@ from tui import rating
 from tui.casedesk import CaseDesk, Step
 from tui.document import Document, Writer
 from tui.pieces import Piece, Row, piece
+from tui.pieces import width as width_of
 from tui.safetext import safe
 
 TITLES = {
@@ -72,13 +73,24 @@ def status(desk: CaseDesk, who: str) -> Row:
 def decision(desk: CaseDesk, width: int) -> list[Row]:
     """A rule, what is asked for now, and what was last said."""
     badge = piece(f" {desk.step.value} ", "mode")
-    asked = (*_asked(desk),)
+    first, *more = _folded(_asked(desk), width - 14)
     rows = [
         Row((piece("─" * width, "empty"),)),
-        Row((piece(" "), badge, piece("  "), *asked)),
+        Row((piece(" "), badge, piece("  "), *first)),
+        *(Row((piece(" " * 11), *line)) for line in more),
         Row((piece(" "), piece(desk.notice or hint(desk), "loud" if desk.loud else "quiet"))),
     ]
     return [row._replace(ground="ground") for row in rows]
+
+
+def _folded(pieces: list[Piece], room: int) -> list[list[Piece]]:
+    """As many lines as the pieces need; a key stays with its word."""
+    lines: list[list[Piece]] = [[]]
+    for at, each in enumerate(pieces):
+        if each.style == "key" and lines[-1] and width_of((*lines[-1], *pieces[at : at + 3])) > room:
+            lines.append([])
+        lines[-1].append(each)
+    return lines
 
 
 def _asked(desk: CaseDesk) -> list[Piece]:

@@ -8,7 +8,7 @@ from db.records import CodingItem
 from tui.document import Document, Writer
 from tui.safetext import safe
 
-Name = Literal["question", "context", "response", "second", "gold", "rationale"]
+Name = Literal["question", "context", "response", "second", "gold", "rationale", "answer"]
 
 
 class Part(NamedTuple):
@@ -34,6 +34,8 @@ def parts(item: CodingItem) -> tuple[Part, ...]:
         found.append(Part("gold", "Gold", _listed(item.gold)))
     if item.rationale:
         found.append(Part("rationale", "Rationale", _text(item.rationale)))
+    if item.answer:
+        found.append(Part("answer", "Lead's answer", _text(item.answer)))
     return tuple(found)
 
 

@@ -38,7 +38,7 @@ def diff(study: Path, name: str | None, as_json: bool) -> None:
             return
         versions = protocol_versions(opened)
     parsed = [(version, parse_protocol(version.toml, version.name)) for version in versions]
-    facts = [
+    facts: list[dict[str, Any]] = [
         {
             "version": version.version,
             "change": version.change,

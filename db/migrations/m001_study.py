@@ -393,4 +393,14 @@ STATEMENTS: tuple[str, ...] = (
         FOREIGN KEY (log_id, seq) REFERENCES events (log_id, seq)
     ) STRICT""",
     "CREATE INDEX reopenings_assignment ON reopenings (assignment_id)",
+    # What the lead answered to a coder who asked about an item: shown on that item from then on.
+    """CREATE TABLE answers (
+        id INTEGER PRIMARY KEY,
+        assignment_id INTEGER NOT NULL REFERENCES assignments (id),
+        text TEXT NOT NULL REFERENCES texts (digest),
+        log_id INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        FOREIGN KEY (log_id, seq) REFERENCES events (log_id, seq)
+    ) STRICT""",
+    "CREATE INDEX answers_assignment ON answers (assignment_id)",
 )

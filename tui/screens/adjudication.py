@@ -78,7 +78,8 @@ class CaseScreen(Screen[None], inherit_bindings=False):
         self._beside.display = wide
         self._beside.styles.width = min(max(self.size.width * 2 // 5, 40), 70)
         panes = list(self.item.panes.values())
-        self._stack.show(panes if wide else [*panes, self._said], self.item.judged)
+        said = [] if wide else [self._said]
+        self._stack.show([*panes, *said], [*self.item.judged, *said])
         beside = [self._beside_said, self._book] if self._with_book else [self._beside_said]
         self._beside.show(beside, [self._beside_said])
 

@@ -1,0 +1,153 @@
+"""Known labels: what a training or check round holds its coders' labels against. Fixed when the round is made."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from db.canonical import canonical_json, sha256_text
+from db.connection import writing
+from db.faults import Refused
+from db.ids import RandomBytes
+from db.lead import record
+from db.random_numbers import random_for
+from db.study import Study
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLabel:
+    """A coder's label on a unit whose label is known; ``given`` None: not coded yet."""
+
+    round: str
+    coder: str
+    unit: str
+    assignment: str
+    known: str
+    given: str | None
+    explanation: str
+
+
+def set_known(
+    study: Study,
+    round_name: str,
+    known: Mapping[str, str],
+    *,
+    pass_mark: float | None = None,
+    explanations: Mapping[str, str] | None = None,
+    random_bytes: RandomBytes = secrets.token_bytes,
+) -> None:
+    """Keep the known labels of a round's units (by random id), and the share that a coder must reach to pass.
+
+    Raises Refused for a round that is not training or check, or in which somebody has labelled already.
+    """
+    with writing(study.connection) as connection:
+        row = connection.execute("SELECT kind, settings FROM rounds WHERE name = ?", (round_name,)).fetchone()
+        if row is None:
+            raise Refused(f"There is no round {round_name!r}.")
+        if row[0] not in ("training", "check"):
+            raise Refused(f"Round {round_name!r} is of kind {row[0]}: known labels belong to training and checks.")
+        before = json.loads(row[1])
+        if before.get("known") not in (None, dict(known)) and _begun(connection, round_name):
+            raise Refused(f"Round {round_name!r} has begun: its known labels stay as they are.")
+        settings = {
+            **before,
+            "known": dict(known),
+            "pass_mark": pass_mark,
+            "explanations": dict(explanations or {}),
+        }
+        text = canonical_json(settings)
+        connection.execute("UPDATE rounds SET settings = ? WHERE name = ?", (text, round_name))
+        body = {"round": round_name, "digest": sha256_text(text), "units": len(known), "pass_mark": pass_mark}
+        record(connection, "known", body, random_bytes=random_bytes)
+
+
+def _begun(connection: sqlite3.Connection, round_name: str) -> bool:
+    found = connection.execute("SELECT 1 FROM assignments WHERE round = ? AND state = 2", (round_name,)).fetchone()
+    return found is not None
+
+
+def known_rounds(connection: sqlite3.Connection) -> dict[str, tuple[str, float | None]]:
+    """(kind, pass mark) of each round that has known labels."""
+    rows = connection.execute("SELECT name, kind, settings FROM rounds ORDER BY name").fetchall()
+    told = {name: (kind, json.loads(settings)) for name, kind, settings in rows}
+    return {name: (kind, said.get("pass_mark")) for name, (kind, said) in told.items() if said.get("known")}
+
+
+def known_labels(connection: sqlite3.Connection, round_name: str | None = None) -> tuple[KnownLabel, ...]:
+    """Every assignment whose unit has a known label, coder by coder."""
+    found = []
+    for name in known_rounds(connection):
+        if round_name not in (None, name):
+            continue
+        (settings,) = connection.execute("SELECT settings FROM rounds WHERE name = ?", (name,)).fetchone()
+        told = json.loads(settings)
+        rows = connection.execute(
+            "SELECT coalesce(c.name, c.pseudonym), u.public_id, a.uid, n.label FROM assignments a"
+            " JOIN coders c ON c.id = a.coder_id JOIN units u ON u.id = a.unit_id"
+            " LEFT JOIN annotations n ON n.assignment_id = a.id AND n.stale = 0"
+            " WHERE a.round = ? AND a.withdrawn_utc IS NULL AND a.occurrence = 1 ORDER BY c.id, a.position",
+            (name,),
+        )
+        for coder, unit, uid, label in rows:
+            if unit in told["known"]:
+                why = told["explanations"].get(unit, "")
+                found.append(KnownLabel(name, coder, unit, uid, told["known"][unit], label, why))
+    return tuple(found)
+
+
+def mix_in(study: Study, round_name: str, *, seed: str = "1", random_bytes: RandomBytes = secrets.token_bytes) -> int:
+    """Hide a check round among what its coders have still to do: their places are dealt anew. Returns how many.
+
+    A check cannot be told from the rest: it has a random id, and stands at a random place. What was coded stays.
+    """
+    from db.assigning import assignments_digest
+
+    with writing(study.connection) as connection:
+        coders = connection.execute(
+            "SELECT DISTINCT coder_id FROM assignments WHERE round = ? AND withdrawn_utc IS NULL", (round_name,)
+        ).fetchall()
+        batches: set[int] = set()
+        moved = 0
+        for (coder,) in coders:
+            moved += _deal(connection, coder, round_name, seed, batches)
+        for batch in sorted(batches):
+            body = {"batch": batch, "round": round_name, "mixed": True}
+            record(
+                connection,
+                "assign",
+                {**body, "digest": assignments_digest(connection, batch)},
+                random_bytes=random_bytes,
+            )
+        return moved
+
+
+def _deal(connection: sqlite3.Connection, coder: int, round_name: str, seed: str, batches: set[int]) -> int:
+    """Spread the checks evenly over the open places of a queue, each at a random place of its stretch."""
+    rows = connection.execute(
+        "SELECT a.id, a.uid, a.position, a.batch_id, a.round = ? FROM assignments a JOIN rounds d ON d.name = a.round"
+        " WHERE a.coder_id = ? AND a.state = 0 AND a.in_queue = 1 AND a.withdrawn_utc IS NULL"
+        " AND (d.kind = 'main' OR a.round = ?) AND NOT EXISTS"
+        " (SELECT 1 FROM annotations n WHERE n.assignment_id = a.id) ORDER BY a.position",
+        (round_name, coder, round_name),
+    ).fetchall()
+    checks = [row for row in rows if row[4]]
+    rest = [row for row in rows if not row[4]]
+    if not checks or not rest:
+        return 0
+    places = [position for _, _, position, _, _ in rows]
+    queue = list(rest)
+    step = len(rest) / len(checks)
+    for number, check in reversed(list(enumerate(checks))):
+        low, high = int(number * step), max(int((number + 1) * step), int(number * step) + 1)
+        chance = int(random_for(seed, "check place", str(number), str(coder)), 16)
+        queue.insert(low + chance % (high - low), check)
+    connection.executemany(
+        "UPDATE assignments SET position = ? WHERE id = ?",
+        [(place, row[0]) for place, row in zip(places, queue, strict=True)],
+    )
+    batches.update(row[3] for row in rows)
+    connection.execute("UPDATE coders SET queue_version = queue_version + 1 WHERE id = ?", (coder,))
+    return len(checks)

@@ -1,0 +1,234 @@
+"""The lead's dashboard: counts on one side, live numbers on the other. It refreshes by itself, in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from textual import events
+from textual.app import App, ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.message import Message
+from textual.screen import Screen
+
+from db.errors import AnnotateError
+from tui.document import Document, Writer
+from tui.pane import Pane
+from tui.pieces import Row, piece
+from tui.ports import Board, Dashboard, Section
+from tui.safetext import safe
+from tui.themes import THEMES
+from tui.widgets.rows import Rows
+from tui.widgets.stack import Stack
+
+WIDE = 110
+"""Cells from which on counts and live numbers stand side by side."""
+COUNTS_EVERY = 5.0
+LIVE_EVERY = 60.0
+"""Seconds from the end of one refresh to the start of the next."""
+
+
+def board_document(board: Board | None, waiting: str) -> Document:
+    """The sections of a board; ``!`` marks what needs the lead."""
+    writer = Writer()
+    if board is None:
+        return writer.add(waiting, "quiet").document()
+    for section in board.sections:
+        _section(writer, section)
+    return writer.document()
+
+
+def _section(writer: Writer, section: Section) -> None:
+    writer.line(safe(section.title).one_line(), "strong")
+    for line in section.lines:
+        writer.line("! " if line.alert else "  ", "own" if line.alert else None, indent=(0, 4))
+        writer.add(safe(line.name).one_line()).add("  ")
+        writer.add(safe(line.value).one_line(), "label")
+        if line.more:
+            writer.add("  ").add(safe(line.more).one_line(), "quiet")
+    if section.note:
+        writer.line(safe(section.note), "quiet", indent=(2, 2))
+    writer.line()
+
+
+class BoardScreen(Screen[None], inherit_bindings=False):
+    """Two panes, a status line, a footer."""
+
+    AUTO_FOCUS: ClassVar[str | None] = ""
+    ALLOW_SELECT: ClassVar[bool] = False
+    app: DashboardApp
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts, self.live = Pane(), Pane()
+        self.counts.used = True
+        self._status, self._bottom = Rows(id="status"), Rows(id="bottom")
+        self._left, self._right = Stack(id="item"), Stack(id="codebook", ground="side", left=2)
+
+    def compose(self) -> ComposeResult:
+        yield self._status
+        with Container(id="desk"):
+            yield self._left
+            yield self._right
+        yield self._bottom
+
+    def on_mount(self) -> None:
+        for widget in (self._status, self._left, self._right, self._bottom):
+            widget.set_theme(self.app.look)
+        self._bottom.styles.height = 1
+        self.redraw()
+        self.app.begin()
+
+    def redraw(self) -> None:
+        """Draw both boards where they stand; a refresh keeps the place that is read."""
+        app = self.app
+        for pane, board, waiting in (
+            (self.counts, app.counted, "Counting …"),
+            (self.live, app.computed, "Computing agreement and score change …"),
+        ):
+            top = pane.top
+            pane.show(board_document(board, waiting))
+            pane.top = top
+        self._arrange()
+        at = app.counted.at[11:19] if app.counted else ""
+        live = app.computed.at[11:19] if app.computed else "computing"
+        title = app.counted.title if app.counted else ""
+        left = (piece(" dashboard  ", "quiet"), piece(safe(title).one_line(), "strong"))
+        self._status.set_rows([Row(left, (piece(f"counts {at}  live {live} UTC ", "quiet"),))])
+        keys = [(" r ", "refresh"), (" Tab ", "panel"), (" ↑↓ ", "scroll"), (" q ", "leave")]
+        pieces = [p for key, word in keys for p in (piece(key, "key", key.strip()), piece(f" {word}  ", "quiet"))]
+        failed = (piece(app.problem, "bad"),) if app.problem else ()
+        self._bottom.set_rows([Row((piece(" "), *pieces, *failed))])
+
+    def _arrange(self) -> None:
+        wide = self.size.width >= WIDE
+        self._right.display = wide
+        self._right.styles.width = self.size.width * 2 // 5
+        self._left.show([self.counts] if wide else [self.counts, self.live])
+        self._right.show([self.live])
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._arrange()
+
+    def on_key(self, event: events.Key) -> None:
+        event.stop()
+        event.prevent_default()
+        if event.key in ("q", "escape", "ctrl+c", "ctrl+q"):
+            self.app.exit()
+        elif event.key == "r":
+            self.app.refresh_now()
+        elif event.key in ("tab", "shift+tab"):
+            self.counts.used, self.live.used = self.live.used, self.counts.used
+            self._arrange()
+        elif event.key in _SCROLL:
+            pane = self.live if self.live.used else self.counts
+            holder = self._right if pane is self.live and self._right.display else self._left
+            holder.scroll_pane(pane, _SCROLL[event.key](pane))
+
+    def on_rows_clicked(self, message: Rows.Clicked) -> None:
+        if message.sends == "r":
+            self.app.refresh_now()
+        elif message.sends == "q":
+            self.app.exit()
+
+
+_SCROLL: dict[str, Callable[[Pane], int]] = {
+    "up": lambda pane: pane.top - 1,
+    "down": lambda pane: pane.top + 1,
+    "pageup": lambda pane: pane.top - max(pane.height - 1, 1),
+    "pagedown": lambda pane: pane.top + max(pane.height - 1, 1),
+    "space": lambda pane: pane.top + max(pane.height - 1, 1),
+    "home": lambda pane: 0,
+    "end": lambda pane: 10**9,
+}
+
+
+class DashboardApp(App[None], inherit_bindings=False):
+    """Asks the port for boards in two threads, so that counts never wait for live numbers."""
+
+    CSS_PATH = "../desk.tcss"
+    TITLE = "annotate"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    @dataclass
+    class Came(Message):
+        """A board, or what went wrong."""
+
+        which: str
+        found: Any
+
+    def __init__(
+        self,
+        dashboard: Dashboard,
+        *,
+        theme: str = "dark",
+        counts_every: float = COUNTS_EVERY,
+        live_every: float = LIVE_EVERY,
+    ) -> None:
+        super().__init__(ansi_color=theme not in THEMES)
+        self.failure: BaseException | None = None
+        self.look, self.problem = theme, ""
+        self.counted: Board | None = None
+        self.computed: Board | None = None
+        self._calls = {"counts": dashboard.counts, "live": dashboard.live}
+        self._every = {"counts": counts_every, "live": live_every}
+        self._pools = {name: ThreadPoolExecutor(1, thread_name_prefix=name) for name in self._calls}
+        self._busy: set[str] = set()
+        self._board_screen = BoardScreen()
+
+    def get_default_screen(self) -> BoardScreen:
+        return self._board_screen
+
+    def begin(self) -> None:
+        """Ask for both boards for the first time."""
+        self.refresh_now()
+
+    def refresh_now(self) -> None:
+        """Ask for both boards, unless they are being made."""
+        for which in self._calls:
+            self._ask(which)
+
+    def _ask(self, which: str) -> None:
+        if which in self._busy:
+            return
+        self._busy.add(which)
+
+        def deliver(future: Future[Board]) -> None:
+            error = future.exception()
+            self.post_message(self.Came(which, future.result() if error is None else error))
+
+        self._pools[which].submit(self._calls[which]).add_done_callback(deliver)
+
+    def on_dashboard_app_came(self, message: Came) -> None:
+        self._busy.discard(message.which)
+        self.problem = ""
+        if isinstance(message.found, AnnotateError):
+            self.problem = str(safe(str(message.found)).one_line(200))
+        elif isinstance(message.found, BaseException):
+            raise message.found
+        elif message.which == "counts":
+            self.counted = message.found
+        else:
+            self.computed = message.found
+        self._board_screen.redraw()
+        self.set_timer(self._every[message.which], lambda: self._ask(message.which))
+
+    def finish(self) -> None:
+        """Let what is still being computed end without anybody to tell."""
+        for pool in self._pools.values():
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Remember an error of the program and stop. Textual would print it with all locals, study text included."""
+        self.failure = self.failure or error
+        super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        self._close_messages_no_wait()
+
+    def panic(self, *renderables: object) -> None:
+        self._close_messages_no_wait()
