@@ -17,6 +17,7 @@ EXTRAS = {
     "krippendorff": "analysis",
     "pyarrow": "parquet",
     "openai": "judge",
+    "ehq": "ehq",
 }
 
 

@@ -41,7 +41,7 @@ def forget(study: Study, coder: str, *, random_bytes: RandomBytes = secrets.toke
     """
     with _erasing(study) as connection:
         who = find_coder(connection, coder)
-        texts = _erase_texts(connection, "e.log_id IN (SELECT id FROM logs WHERE coder_id = ?)", (who.id,))
+        texts = erase_texts(connection, "e.log_id IN (SELECT id FROM logs WHERE coder_id = ?)", (who.id,))
         connection.execute("UPDATE coders SET name = NULL, forgotten_utc = ? WHERE id = ?", (utc_now(), who.id))
         record(connection, "forget", {"coder": who.uid, "texts": texts}, random_bytes=random_bytes)
     shutil.rmtree(study.side / "drafts" / who.uid, ignore_errors=True)
@@ -64,26 +64,34 @@ def redact(
         ).fetchone()
         if row is None:
             raise Refused(f"There is no unit {unit!r} in this study.")
-        _redact_response(connection, row[0])
+        redact_response(connection, row[0])
         if with_item:
-            _redact_item(connection, row[1])
-        texts = _erase_texts(connection, "e.unit = ?", (unit,))
+            redact_item(connection, row[1])
+        texts = erase_texts(connection, "e.unit = ?", (unit,))
         record(connection, "redact", {"item": with_item, "texts": texts}, unit=unit, random_bytes=random_bytes)
     return Erased(unit, texts, _backups(study), _scrub(study))
 
 
-def _redact_response(connection: sqlite3.Connection, response: int) -> None:
+def redact_response(connection: sqlite3.Connection, response: int) -> None:
     connection.execute(
         "UPDATE responses SET text = ?, text_b = CASE WHEN text_b IS NULL THEN NULL ELSE ? END, reason = NULL,"
         " extra = '{}', redacted_utc = ? WHERE id = ?",
         (REDACTED, REDACTED, utc_now(), response),
     )
     connection.execute(
-        "UPDATE judge_labels SET reply = NULL, rationale = NULL, extra = '{}' WHERE response_id = ?", (response,)
+        "UPDATE judge_labels SET reply = NULL, rationale = NULL, failure = CASE WHEN failure IS NULL THEN NULL ELSE ? END,"
+        " extra = '{}' WHERE response_id = ?",
+        (REDACTED, response),
+    )
+    # An output that is no label was kept whole and may quote the text; what the mapping knows is a label's name.
+    connection.execute(
+        "UPDATE judge_labels SET raw = ?, raw_key = ? WHERE response_id = ? AND raw_key <> '' AND NOT EXISTS ("
+        "SELECT 1 FROM judge_map_entries m WHERE m.judge_id = judge_labels.judge_id AND m.raw_key = judge_labels.raw_key)",
+        (REDACTED, REDACTED, response),
     )
 
 
-def _redact_item(connection: sqlite3.Connection, item: int) -> None:
+def redact_item(connection: sqlite3.Connection, item: int) -> None:
     connection.execute(
         "UPDATE items SET question = ?, context = NULL, gold = '[]', rationale = NULL, options = '[]', extra = '{}',"
         " redacted_utc = ? WHERE id = ?",
@@ -91,7 +99,7 @@ def _redact_item(connection: sqlite3.Connection, item: int) -> None:
     )
 
 
-def _erase_texts(connection: sqlite3.Connection, where: str, values: Iterable[object]) -> int:
+def erase_texts(connection: sqlite3.Connection, where: str, values: Iterable[object]) -> int:
     """Erase the words behind the events that ``where`` names; their digests stay, without the salt to check them by."""
     digests = connection.execute(
         f"SELECT json_extract(e.body, '$.note'), json_extract(e.body, '$.words') FROM events e WHERE {where}",

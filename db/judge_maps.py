@@ -13,6 +13,7 @@ from db.records import JudgeRule, Protocol
 from db.study import Study
 
 ANY_JUDGE = "*"
+RUN_HERE = frozenset({"llm", "rule", "majority", "command", "callable"})
 
 
 def set_judge_mapping(study: Study, judge: str, mapping: Mapping[str, str], digest: str) -> bool:
@@ -61,13 +62,14 @@ def rule_for(protocol: Protocol, judge: str) -> JudgeRule:
 def apply_protocol(connection: sqlite3.Connection, protocol: Protocol, judges: Iterable[str] | None = None) -> None:
     """Put the protocol's mappings in force for the named judges (None: all) inside the open transaction.
 
-    A judge of which the protocol says nothing keeps the mapping that it has.
+    A judge of which the protocol says nothing keeps the mapping that it has, and so does one that was run here: its
+    mapping is part of how it was asked (the labels of a swapped pair are turned back by it).
     """
     wanted = None if judges is None else set(judges)
     mapped = mapping_digests(connection)
     declared = {rule.name for rule in protocol.judges}
-    for judge_id, name in connection.execute("SELECT id, name FROM judges ORDER BY id").fetchall():
-        if wanted is not None and name not in wanted:
+    for judge_id, name, kind in connection.execute("SELECT id, name, kind FROM judges ORDER BY id").fetchall():
+        if (wanted is not None and name not in wanted) or (kind in RUN_HERE and name in mapped):
             continue
         if name not in mapped or declared & {name, ANY_JUDGE}:
             rule = rule_for(protocol, name)

@@ -15,14 +15,16 @@ from db.assigning import assign
 from db.backups import back_up
 from db.chain import EventRow, genesis, row_hash, row_json
 from db.coding import CodingSession
+from db.connection import writing
 from db.coverage import coverage
 from db.erasure import forget, redact
 from db.faults import Refused, StudyError
 from db.history import history, log_events
 from db.imports import SourceFile, import_rows
+from db.judge_maps import apply_protocol, mapping_digests
 from db.labels import label_rows
 from db.overview import coder_progress, imports_of, study_counts
-from db.records import Act, HumanLabelRow, ItemRow, JudgeLabelRow, ResponseRow
+from db.records import Act, HumanLabelRow, ItemRow, JudgeLabelRow, JudgeRule, ResponseRow
 from db.sampling import draw, strata_counts
 from db.study import create_study, open_study
 from db.verify import verify
@@ -292,6 +294,43 @@ def test_a_redacted_unit_leaves_its_label_but_no_text(coded: Path) -> None:
 
 
 # --- backup -----------------------------------------------------------------------------------------
+
+
+def test_a_judges_words_that_are_no_label_go_with_the_text(coded: Path) -> None:
+    """A refusal may quote the response; a label's name tells nothing of it."""
+    with open_study(coded) as study:
+        unit, response = study.connection.execute(
+            "SELECT public_id, response_id FROM units ORDER BY id LIMIT 1"
+        ).fetchone()
+        judge, label = study.connection.execute(
+            "SELECT judge_id, raw FROM judge_labels WHERE response_id = ?", (response,)
+        ).fetchone()
+        study.connection.execute(
+            "INSERT INTO judge_labels (judge_id, response_id, repeat, raw, raw_key, failure)"
+            " VALUES (?, ?, 2, 'I quote: xyzzy', 'I quote: xyzzy', 'stopped at: xyzzy')",
+            (judge, response),
+        )
+        redact(study, unit)
+        left = study.connection.execute(
+            "SELECT raw, failure FROM judge_labels WHERE response_id = ? ORDER BY repeat", (response,)
+        ).fetchall()
+        assert left == [(label, None), ("[redacted]", "[redacted]")]
+    assert b"xyzzy" not in all_bytes(coded)
+
+
+def test_a_judge_that_was_run_here_keeps_the_mapping_it_was_asked_with(coded: Path) -> None:
+    """The labels of a swapped pair are turned back by the mapping: a protocol's must not take its place."""
+    declared = replace(protocol(), judges=(JudgeRule("gpt", {"WRONG": "CORRECT"}, "turned"),))
+    with open_study(coded) as study:
+        before = mapping_digests(study.connection)["gpt"]
+        study.connection.execute("UPDATE judges SET kind = 'llm' WHERE name = 'gpt'")
+        with writing(study.connection) as connection:
+            apply_protocol(connection, declared)
+        assert mapping_digests(study.connection)["gpt"] == before
+        study.connection.execute("UPDATE judges SET kind = 'imported' WHERE name = 'gpt'")
+        with writing(study.connection) as connection:
+            apply_protocol(connection, declared)
+        assert mapping_digests(study.connection)["gpt"] == "turned"
 
 
 def test_a_backup_holds_what_is_still_in_the_log_of_an_open_study(coded: Path, tmp_path: Path) -> None:
