@@ -5,7 +5,7 @@ Text is wrapped as far as it is looked at, so that a megabyte costs no more than
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from time import perf_counter
@@ -133,6 +133,7 @@ class Pane:
 
     def note_seen(self) -> None:
         """What is in view now has been seen."""
+        self.ensure(self.top + self.height + AHEAD)
         lowest = min(self.top + self.height, len(self._lines)) - 1
         if self.height and lowest >= 0:
             self._seen = max(self._seen, self._lines[lowest][1])
@@ -140,9 +141,10 @@ class Pane:
     @property
     def unseen(self) -> int:
         """Lines under the lowest one that was ever in view; 0 where the end was seen."""
-        if self._seen >= len(self.document.text.rstrip()):
+        end = len(self.document.text.rstrip())
+        if self._seen >= end:
             return 0
-        return max(len(self._lines) - bisect_right(self._starts, self._seen), 1)
+        return max(bisect_left(self._starts, end) - bisect_left(self._starts, self._seen), 1)
 
     # --- drawing --------------------------------------------------------------------------------
 

@@ -1,10 +1,13 @@
 """A user's keymap: what it may change, and that a clash is refused with both meanings named."""
 
+from pathlib import Path
+
 import pytest
 
 from annotate.protocols import load_protocol, shipped_protocols
 from tui.actions import ACTIONS, BY_NAME, FIXED, spell
 from tui.keymap import KeymapError, load_keymap, make_keymap
+from tui.keysdoc import keys_markdown
 from tui.modes import CODING, Mode
 
 
@@ -91,3 +94,8 @@ def test_the_registry():
         "u",
         "Shift+Tab",
     ]
+
+
+def test_the_key_reference_is_up_to_date():
+    page = Path(__file__).resolve().parents[2] / "docs" / "keys.md"
+    assert page.read_text(encoding="utf-8") == keys_markdown(), "run: python -m tui.keysdoc > docs/keys.md"
