@@ -11,7 +11,7 @@ HEAD = """\
 # Keys of the coding screen
 
 Labels have the letters that the protocol gives them (`annotate protocol show NAME`), in upper or lower case; the
-letter labels, saves and goes on. A key that has no meaning in a mode is refused with a notice and does nothing else; the
+letter labels, saves and goes on. A key that has no meaning in a mode is refused with a notice and changes nothing; the
 name of the mode stands at the left of the decision bar. `?` shows the keys in force; the command palette (Ctrl+P) finds
 a command by a word.
 
