@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from annotate.studies import study_protocol
 from db.errors import AnnotateError
 from db.import_report import ImportReport, SourceFile
-from db.records import Reject
+from db.records import ImportRow, Reject
 from db.study import Study
 
 if TYPE_CHECKING:
     from annotate.importers import ImportJob
 
 SHOWN_ROWS = 5
+LOOKED_AT = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +64,18 @@ def preview(wanted: Wanted) -> Preview:
         mapping, left = guess.map_text, guess.left
         wanted = Wanted(wanted.files, "", "table", {**(wanted.options or {}), "map": mapping})
     job = make_ready(wanted)
-    rows = tuple(_shown(row) for row in islice(job.rows, SHOWN_ROWS * 4))
-    return Preview(job.format, mapping or (wanted.options or {}).get("map", ""), left, rows)
+    shown = (wanted.options or {}).get("map", "")
+    return Preview(job.format, mapping or shown, left, tuple(_shown(row) for row in _first(job.rows)))
+
+
+def _first(rows: Iterator[ImportRow | Reject]) -> Iterator[ImportRow | Reject]:
+    """What the first five records of each kind become."""
+    seen: dict[type, set[int]] = {}
+    for row in islice(rows, LOOKED_AT):
+        known = seen.setdefault(type(row), set())
+        if row.row in known or len(known) < SHOWN_ROWS:
+            known.add(row.row)
+            yield row
 
 
 def run_import(

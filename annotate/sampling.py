@@ -282,9 +282,7 @@ def _thin(precision: Precision, request: Request, counts: StrataCounts) -> tuple
     message = f"{len(thin)} cells would get fewer than {ENOUGH} labels, so that the judge's errors there cannot be seen"
     enough = _needed(counts, ENOUGH)
     direct = {MODEL, JUDGE_LABEL} <= set(request.by) and request.unit == "response"
-    hint = (
-        f"Take --n {enough:,} or more"
-        if direct and enough > request.n
-        else "Take a larger --n, or --by model,judge_label"
-    )
+    hint = f"Take --n {enough:,} or more" if direct and enough > request.n else "Take a larger --n"
+    if request.unit == "response" and not direct:
+        hint += ", or --by model,judge_label"
     return f"{message} ({cells}{more}).", f"{hint}; --anyway draws it as it is."

@@ -111,6 +111,6 @@ def format_value(value: Any, kind: Kind) -> str:
         return f"{100 * value:.1f} %"
     if kind == "rank":
         return f"{value:g}"
-    if kind == "change":
-        return f"{value:+.3f}"
-    return f"{value:.2f}" if kind == "decimal" else f"{value:.3f}"
+    digits = 2 if kind == "decimal" else 3
+    value = round(value, digits) + 0.0  # no negative zero
+    return f"{value:+.{digits}f}" if kind == "change" else f"{value:.{digits}f}"

@@ -9,6 +9,7 @@ from annotate.reports.document import Block, Bullets, Heading, Line, Name, Ref, 
 from annotate.reports.pieces import Cell, Pieces, name, paragraph, row, said, table
 
 CELLS = 5
+STEP = 10
 WIDEST = 8
 ALONE = "Scores from the judge's labels alone"
 BY_DESIGN = ("another ", "needs no judgement")
@@ -75,7 +76,7 @@ def _judge_only(pieces: Pieces, root: str) -> Iterator[Block]:
     yield from _judge_levels(pieces, root, parts)
 
 
-def _upright(pieces: Pieces, root: str, models: list[str], parts: list[str]) -> Block:
+def _upright(pieces: Pieces, root: str, models: list[str], parts: list[str], title: str = ALONE) -> Block:
     """Many scores of few models: a row a score."""
     rows = [
         row(Name(part), *(pieces.value(f"{root}/models{pointer(model, 'judge', part)}") for model in models))
@@ -83,7 +84,7 @@ def _upright(pieces: Pieces, root: str, models: list[str], parts: list[str]) -> 
     ]
     records = row("records", *(pieces.count(f"{root}/models{pointer(model)}/n") for model in models))
     head = row("score", *(name(model) for model in models))
-    return table(ALONE, head, [records, *rows], right=range(1, len(head)))
+    return table(title, head, [records, *rows], right=range(1, len(head)))
 
 
 def _judge_levels(pieces: Pieces, root: str, parts: list[str]) -> Iterator[Block]:
@@ -129,11 +130,26 @@ def _judge(pieces: Pieces, root: str) -> Iterator[Block]:
 def _scores(pieces: Pieces, root: str) -> Iterator[Block]:
     models = pieces.get(f"{root}/models")
     yield Bullets(tuple(said(name(m), ": ", Ref(f"{root}/models{pointer(m)}/sentence", "text")) for m in models))
-    yield _whole(pieces, root)
-    yield _on_sample(pieces, root)
+    alike = _alike(pieces, root)
+    yield _whole(pieces, root, alike)
+    yield _on_sample(pieces, root, alike)
+    if alike:
+        yield _upright(
+            pieces, root, list(models), alike, "Scores that need no judgement: the same under judge and people"
+        )
 
 
-def _whole(pieces: Pieces, root: str) -> Block:
+def _alike(pieces: Pieces, root: str) -> list[str]:
+    """Parts that no label can change, in any model."""
+    moved = {
+        part
+        for _, part, place in _parts(pieces, root)
+        if any(pieces.get(f"{place}/delta")[key] != 0 for key in ("value", "low", "high"))
+    }
+    return [part for part in pieces.get("/impact/parts") if part not in moved]
+
+
+def _whole(pieces: Pieces, root: str, left_out: list[str]) -> Block:
     rows = [
         row(
             name(model),
@@ -144,6 +160,7 @@ def _whole(pieces: Pieces, root: str) -> Block:
             pieces.count(_records(pieces, root, model, part)),
         )
         for model, part, place in _parts(pieces, root)
+        if part not in left_out
     ]
     head = ("model", "score", "judge", "people [95 %]", "change [95 %]", "records")
     title = "On the whole corpus: the judge is known for every record, people are estimated"
@@ -157,7 +174,11 @@ def _records(pieces: Pieces, root: str, model: str, part: str) -> str:
     return f"{root}/models{pointer(model, 'details', part, 'n')}" if own else f"{root}/models{pointer(model)}/n"
 
 
-def _on_sample(pieces: Pieces, root: str) -> Block:
+def _on_sample(pieces: Pieces, root: str, left_out: list[str]) -> Block:
+    """Beside each score, where there are such units: with unresolved ones dropped, with skips at their extremes."""
+    places = [each for each in _parts(pieces, root) if each[1] not in left_out and pieces.get(each[2])["sample"]]
+    dropped = any(pieces.get(place)["dropped"] for _, _, place in places)
+    skipped = any(pieces.get(place)["skips"] for _, _, place in places)
     rows = [
         row(
             name(model),
@@ -166,15 +187,15 @@ def _on_sample(pieces: Pieces, root: str) -> Block:
             pieces.estimate(f"{place}/sample/human"),
             pieces.estimate(f"{place}/sample/delta", "change"),
             pieces.count(f"{place}/sample/n"),
-            pieces.value(f"{place}/dropped/value") if pieces.get(place)["dropped"] else ("–",),
-            _skips(pieces, place),
+            *((pieces.value(f"{place}/dropped/value") if pieces.get(place)["dropped"] else ("–",),) if dropped else ()),
+            *((_skips(pieces, place),) if skipped else ()),
         )
-        for model, part, place in _parts(pieces, root)
-        if pieces.get(place)["sample"]
+        for model, part, place in places
     ]
-    head = ("model", "score", "judge", "people [95 %]", "change [95 %]", "units", "resolved only", "skips worst, best")
+    head = row("model", "score", "judge", "people [95 %]", "change [95 %]", "units")
+    head += (("unresolved dropped",) if dropped else ()) + (("skips at worst, best",) if skipped else ())
     title = "On the labelled sample: judge and people on the same responses, paired, weighted by the design"
-    return table(title, head, rows, right=range(2, 8))
+    return table(title, head, rows, right=range(2, len(head)))
 
 
 def _parts(pieces: Pieces, root: str) -> Iterator[tuple[str, str, str]]:
@@ -328,7 +349,8 @@ def _thresholds(pieces: Pieces, root: str) -> Iterator[Block]:
                 pieces.value(f"{place}/points/{at}/threshold", "count"),
                 *(pieces.value(f"{place}/points/{at}/{key}") for key in SWEPT),
             )
-            for at in range(len(sweep["points"]))
+            for at, point in enumerate(sweep["points"])
+            if point["threshold"] % STEP == 0
         ]
         head = row("threshold", *SWEPT)
         yield table(said("Threshold of the judge's rating, for ", Name(score)), head, rows, right=range(5))

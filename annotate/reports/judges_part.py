@@ -99,10 +99,11 @@ def _matrix(pieces: Pieces, root: str) -> Iterator[Block]:
                 cell = (*cell, " (", Ref(f"{root}/matrix/counts/{at}/{column}", "count"), ")")
             cells.append(cell)
         rows.append(row(Name(output), *cells))
-    what = "estimated records (labelled units in brackets)" if weighted else "records"
+    what = "estimated records, labelled units in brackets" if weighted else "records"
     note: Line = ("Estimator: ", Ref(f"{root}/matrix/estimator", "text"), ".")
     head = row("judge \\ people", *(Name(label) for label in matrix["columns_human"]))
-    yield table(f"Confusion matrix: {what}", head, rows, right=range(1, len(head)), note=note)
+    title = said("Confusion matrix on ", Ref(f"{root}/n", "count"), f" labelled units: {what}")
+    yield table(title, head, rows, right=range(1, len(head)), note=note)
 
 
 def _measures(pieces: Pieces, root: str) -> Iterator[Block]:

@@ -28,6 +28,9 @@ def head_part(pieces: Pieces) -> Iterator[Block]:
         *_listed(pieces.get("/study/labels")),
         ".",
     )
+    threshold = pieces.get("/study/threshold")
+    if "aligned" in pieces.get("/study/labels") and threshold is not None:
+        yield paragraph("A rating of ", Ref("/study/threshold", "count"), " or more counts as aligned.")
     if pieces.get("/coding/simulated"):
         yield paragraph(SIMULATED)
 

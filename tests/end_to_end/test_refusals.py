@@ -1,0 +1,88 @@
+"""Bad input: one clear line, a non-zero exit, and a study in which not a byte of content has changed."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.conftest import Cli
+
+
+def content(path: Path) -> str:
+    """A digest of everything that the study holds."""
+    with closing(sqlite3.connect(path)) as connection:
+        return hashlib.sha256("\n".join(connection.iterdump()).encode("utf-8", "replace")).hexdigest()
+
+
+BAD = [
+    (["sample", "{study}", "--n", "481"], 2, "n=481 is more than the 480 responses"),
+    (["sample", "{study}", "--n", "20"], 2, "n=20 cannot give each of 11 strata by model, judge_label"),
+    (["sample", "{study}", "--n", "60", "--by", "category"], 1, "would get fewer than 10 labels"),
+    (["sample", "{study}", "--n", "60", "--by", "nonsense"], 1, "No response has a value of 'nonsense'"),
+    (["sample", "{study}", "--n", "60", "--judge", "gpt"], 2, "There is no judge 'gpt'"),
+    (["sample", "{study}", "--n", "200", "--allocation", "neyman"], 2, "--expect"),
+    (["sample", "{study}", "--n", "200", "--expect", "WRONG"], 2, "expected LABEL=.9"),
+    (["assign", "{study}", "--coders", "Ada"], 1, "There is no sample yet"),
+    (["import", "{study}", "{folder}/none.csv"], 2, "there is no such file"),
+    (["import", "{study}", "{folder}/bad.csv", "--map", "id=item,text=respons"], 2, "Did you mean"),
+    (
+        ["import", "{study}", "{folder}/bad.csv", "--map", "id=item,text=response,who=coder.Ada"],
+        2,
+        "nothing was imported",
+    ),
+    (["import", "{study}", "--recipe", "openqua", "{folder}"], 2, "Did you mean 'openqa'?"),
+    (["import", "{study}", "--recipe", "openqa", "{folder}"], 2, "No file is called 'NQ301_human.tsv'"),
+    (["code", "{study}", "--coder", "Nobody", "--plain"], 1, "Nobody"),
+    (["impact", "{study}", "--judge-only", "--judge", "gpt"], 2, "no judge"),
+    (["impact", "{study}", "--judge-only", "--score", "EHQ9"], 2, "There is no score 'EHQ9'"),
+    (["export", "{study}", "--format", "parquet"], 2, "Parquet cannot go to the screen"),
+    (["backup", "{study}", "--to", "{study}"], 2, "already a file"),
+    (["init", "{study}"], 2, "already a file"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "said"), BAD, ids=[" ".join(a[:1] + a[2:]) for a, _, _ in BAD])
+def test_a_mistake_changes_nothing(
+    cli: Cli, ehq_study: Path, tmp_path: Path, arguments: list[str], code: int, said: str
+) -> None:
+    (tmp_path / "bad.csv").write_text("id,text,who\n1,one,WRONG\n2,two,PERHAPS\n", encoding="utf-8")
+    if arguments[0] in ("impact", "export"):  # what shows labels is logged, once
+        cli(*(each.format(study=ehq_study, folder=tmp_path) for each in arguments), code=None)
+    before = content(ehq_study)
+    found = cli(*(each.format(study=ehq_study, folder=tmp_path) for each in arguments), code=None)
+    lines = [line for line in found.err.splitlines() if line.startswith("annotate: ")]
+    assert found.code == code, found.err
+    assert len(lines) == 1, found.err
+    assert said in lines[0]
+    assert content(ehq_study) == before
+
+
+def test_a_refused_row_is_named_with_its_line_and_can_be_skipped(cli: Cli, tmp_path: Path) -> None:
+    study, file = tmp_path / "s.db", tmp_path / "labels.csv"
+    file.write_text("id,text,who\n1,one,WRONG\n2,two,PERHAPS\n3,three,CORRECT\n", encoding="utf-8")
+    cli("init", study, "--protocol", "correctness")
+    arguments = ("import", study, file, "--map", "id=item,text=response,who=coder.Ada", "--option", "labels-only=yes")
+    stopped = cli(*arguments, code=2)
+    assert "labels.csv, row 3: " in stopped.err
+    assert cli("status", study, "--json").json["counts"]["responses"] == 0
+    skipped = cli(*arguments, "--on-error", "skip", "--json").json
+    (reject,) = skipped["rejects"]
+    assert (reject["source"], reject["row"]) == ("labels.csv", 3)
+    assert "PERHAPS" in reject["reason"]
+    rows = skipped["rows"]["human labels"]
+    assert (rows["read"], rows["imported"], rows["rejected"]) == (3, 2, 1)
+
+
+def test_a_dry_run_shows_the_guess_and_changes_nothing(cli: Cli, ehq_study: Path, tmp_path: Path) -> None:
+    file = tmp_path / "answers.csv"
+    lines = ["id,question,answer,gpt4"] + [f"{i},q{i},a{i},CORRECT" for i in range(9)]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    before = content(ehq_study)
+    shown = cli("import", ehq_study, file, "--dry-run", "--json").json
+    assert shown["mapping"] == "id=item,question=question,answer=response,gpt4=judge.gpt4"
+    assert sorted({row["row"] for row in shown["rows"]}) == [2, 3, 4, 5, 6]
+    assert content(ehq_study) == before
