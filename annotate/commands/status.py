@@ -22,7 +22,7 @@ def status(study: Path, as_json: bool) -> None:
     from annotate.overview import status_facts
     from db.study import open_study
 
-    with open_study(study) as opened:
+    with open_study(study, read_only=True) as opened:
         facts = status_facts(opened)
     if as_json:
         emit_json(facts)

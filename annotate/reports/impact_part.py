@@ -9,6 +9,7 @@ from annotate.reports.document import Block, Bullets, Heading, Line, Name, Ref, 
 from annotate.reports.pieces import Cell, Pieces, name, paragraph, row, said, table
 
 CELLS = 5
+STRONGEST = 3
 STEP = 10
 WIDEST = 8
 ALONE = "Scores from the judge's labels alone"
@@ -45,13 +46,15 @@ def impact_sentences(pieces: Pieces) -> list[Line]:
 
 
 def finding_lines(pieces: Pieces) -> list[Line]:
-    """Where a judge was found to be unfair or broken."""
+    """Where a judge was found unfair or broken: the strongest findings of each; all of them stand further down."""
     impact = pieces.results.get("impact")
     found: list[Line] = []
     for judge in impact["judges"] if impact else ():
         root = pointer("impact", "judges", judge, "fairness")
         fair = pieces.get(root)
-        for at in range(len(fair["findings"]) if fair else 0):
+        listed = fair["findings"] if fair else []
+        strongest = sorted(range(len(listed)), key=lambda at: -(listed[at]["strength"] or 0.0))[:STRONGEST]
+        for at in strongest:
             found.append(said("Judge ", Name(judge), ": ", Ref(f"{root}/findings/{at}/text", "text"), "."))
     return found
 
