@@ -85,8 +85,6 @@ def estimate_sample(
         return Coefficient(
             value=None, se=None, low=None, high=None, undefined=reason, notes=description.notes, **common
         )
-    alike = float(sample.weight.max()) == 1 == float(sample.weight.min())
-    simple = alike and sample.items is None and sample.n_strata == 1
     se, blocks = (None, 0.0) if plan.method == "none" else standard_error(statistic, sample, totals, form)
     bounds = interval_of(statistic, sample, (value, expected), se, blocks, form, plan)
     reversed_note = (REVERSED,) if form.signed and value < 0 and bounds.high is not None and bounds.high < 0 else ()
@@ -96,7 +94,7 @@ def estimate_sample(
         low=bounds.low,
         high=bounds.high,
         interval=bounds.method,
-        se_null=statistic.null_se(totals) if se is not None and simple else None,
+        se_null=statistic.null_se(totals) if se is not None and _alike(sample) else None,
         observed=observed,
         expected=expected,
         draws=bounds.draws,
@@ -104,6 +102,12 @@ def estimate_sample(
         notes=(*description.notes, *statistic.notes(totals), *bounds.notes, *reversed_note),
         **common,
     )
+
+
+def _alike(sample: Sample) -> bool:
+    """No weights, items or strata."""
+    even = float(sample.weight.max()) == 1 == float(sample.weight.min())
+    return even and sample.items is None and sample.n_strata == 1
 
 
 def _reason(statistic: Statistic, totals: FloatArray, description: Description) -> str:

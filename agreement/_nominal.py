@@ -251,10 +251,11 @@ class CoderPairs(CodedStatistic):
         self.width = self.tables * (2 + 2 * self.q)
 
     def eligible(self, rows: AnyArray) -> BoolArray:
-        both = np.zeros(len(rows), np.bool_)
-        for first, second in self.pairs:
+        first, second = self.pairs[0]
+        both = (rows[:, first] >= 0) & (rows[:, second] >= 0)
+        for first, second in self.pairs[1:]:
             both |= (rows[:, first] >= 0) & (rows[:, second] >= 0)
-        return both
+        return np.asarray(both)
 
     def _pair_features(self, first: AnyArray, second: AnyArray) -> FloatArray:
         both = (first >= 0) & (second >= 0)

@@ -97,7 +97,7 @@ def _vector(values: Any) -> Any:
         raise AgreementError(
             f"A coder's labels cannot be read from a {type(values).__name__}.", "Give a list of labels."
         )
-    return _numbers(list(values))
+    return _numbers(values if isinstance(values, list) else list(values))
 
 
 def _numbers(values: list[Any]) -> list[Any] | AnyArray:

@@ -65,8 +65,8 @@ EXPLANATION = (
     "Both sides get the same values in the same form, labels are coded inside the call, sides take turns (A B A B); "
     "best of seven rounds (three where a call takes over a second). Ratio is peer / ours: above 1 we are faster. "
     "Four labels; 20 % of ratings missing where the peer takes gaps (`complete`, `cohen` and `lists` have none). "
-    "Fleiss by the convention of the peer (`fleiss`: pooled). Values agree on every row to 1e-9, except bootstraps, "
-    "where only the estimate is compared. Peers give the value alone and so do we there; rows `with se and interval` "
+    "Fleiss by the convention of the peer (`fleiss`: pooled). Values agree on every row to 1e-9 (irrCAC prints five digits); "
+    "of bootstraps only the estimate is compared. Peers give the value alone and so do we there; rows `with se and interval` "
     "add the standard error and interval, which of the peers only statsmodels gives. Bootstraps: 2,000 draws."
 )
 
@@ -294,7 +294,7 @@ def main() -> None:
     ours = Side("ours", Path(sys.executable))
     times = run_times(ours, arguments.peers, arguments.quick)
     ours.close()
-    odd = [row for row in times if abs(row["value"] - row["peer value"]) > 1e-9]
+    odd = [row for row in times if abs(row["value"] - row["peer value"]) > (5e-6 if row["peer"] == "irrCAC" else 1e-9)]
     if odd:
         raise SystemExit(f"values differ: {odd}")
     if not arguments.quick:
