@@ -65,9 +65,9 @@ EXPLANATION = (
     "Both sides get the same values in the same form, labels are coded inside the call, sides take turns (A B A B); "
     "best of seven rounds (three where a call takes over a second). Ratio is peer / ours: above 1 we are faster. "
     "Four labels; 20 % of ratings missing where the peer takes gaps (`complete`, `cohen` and `lists` have none). "
-    "Fleiss by the convention of the peer (`fleiss`: pooled). Values agree on every row to 1e-9 (irrCAC prints five digits); "
-    "of bootstraps only the estimate is compared. Peers give the value alone and so do we there; rows `with se and interval` "
-    "add the standard error and interval, which of the peers only statsmodels gives. Bootstraps: 2,000 draws."
+    "Fleiss by the convention of the peer (`fleiss`: pooled). Values agree on every row to 1e-9 (irrCAC gives five "
+    "digits); of bootstraps only the estimate is compared. Peers give the value alone and so do we there; rows `with "
+    "se and interval` add those, which of the peers only statsmodels gives. Bootstraps: 2,000 draws."
 )
 
 
