@@ -28,7 +28,7 @@ def profile_results(study: Study, protocol: Protocol, found: Loaded | None, want
     corpus, notes = load_corpus(study, protocol, columns)
     sample = None if found is None else load_sample(study, protocol, columns, found.labels, found.reference)
     judges = wanted.judges if wanted.judges is not None else columns.judges
-    result = profile_impact(corpus, sample, judges, _setting(rule.options, protocol), options_of(protocol, wanted, ()))
+    result = profile_impact(corpus, sample, judges, _setting(rule.options, protocol), options_of(wanted, ()))
     return replace(result, notes=(*result.notes, *notes))
 
 

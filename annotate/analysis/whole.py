@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,7 @@ from annotate.analysis.second_source import check_judge, check_people
 from annotate.results import SIMULATED, NotRun, Results
 from annotate.studies import study_protocol
 from db.errors import AnnotateError
+from db.population import strata_fields
 from db.records import Protocol
 from db.study import Study
 
@@ -113,7 +115,7 @@ def _counted(found: Loaded, wanted: Wanted) -> Results:
 
 def _with_agreement(results: Results, found: Loaded, wanted: Wanted) -> Results:
     labels = found.labels
-    by = wanted.by if wanted.by is not None else _varying(labels, ("model", "condition"))
+    by = _checked(found.study, wanted.by) if wanted.by is not None else _varying(labels, ("model", "condition"))
     if not found.answered:
         return _not_run(results, "agreement", NO_LABELS)
     results = replace(
@@ -167,8 +169,9 @@ def _impact_of(study: Study, protocol: Protocol, found: Loaded | None, wanted: W
 
         return profile_results(study, protocol, found, wanted)
     scores = _chosen(scores_of(protocol), wanted.scores)
-    by = wanted.by if wanted.by is not None else declared_by(protocol)
-    columns = columns_of(study, protocol, scores, by, item=wanted.target == "population")
+    by = _checked(study, wanted.by) if wanted.by is not None else _present(study, declared_by(protocol))
+    strata = _resampled_within(study, protocol, wanted)
+    columns = columns_of(study, protocol, scores, (*by, *strata), item=wanted.target == "population")
     if not columns.judges:
         raise NoAnswer("There is no judge in this study.", "Import its labels, or run one.")
     corpus, notes = load_corpus(study, protocol, columns)
@@ -178,7 +181,7 @@ def _impact_of(study: Study, protocol: Protocol, found: Loaded | None, wanted: W
         if wanted.target == "auto" and _everything_labelled(corpus, sample):
             return _impact_of(study, protocol, found, replace(wanted, target="population"))
     judges = wanted.judges if wanted.judges is not None else columns.judges
-    options = options_of(protocol, wanted, by)
+    options = options_of(wanted, by, strata)
     result = (
         judge_scores(corpus, scores, judges, options)
         if sample is None
@@ -188,19 +191,40 @@ def _impact_of(study: Study, protocol: Protocol, found: Loaded | None, wanted: W
     return replace(result, notes=(*simulated, *result.notes, *notes))
 
 
-def options_of(protocol: Protocol, wanted: Wanted, by: Sequence[str]) -> Options:
+def _resampled_within(study: Study, protocol: Protocol, wanted: Wanted) -> tuple[str, ...]:
+    """The field within which questions are resampled for the population: EHQ's are drawn by subcategory."""
+    ehq = any(rule.kind == "ehq" for rule in protocol.scores)
+    return _present(study, ("subcategory",)) if ehq and wanted.target == "population" else ()
+
+
+def options_of(wanted: Wanted, by: Sequence[str], strata: Sequence[str] = ()) -> Options:
     """How score impact is computed."""
-    population = wanted.target == "population"
-    strata = "subcategory" if population and any(rule.kind == "ehq" for rule in protocol.scores) else None
     return Options(
-        target="population" if population else "corpus",
-        strata=strata,
+        target="population" if wanted.target == "population" else "corpus",
+        strata=next(iter(strata), None),
         by=tuple(by),
         draws=wanted.draws,
         seed=wanted.seed,
         level=wanted.level,
         methods=wanted.methods,
     )
+
+
+def _checked(study: Study, by: Sequence[str]) -> tuple[str, ...]:
+    """The fields, each of which the study's items must have."""
+    known = ("model", "condition", *strata_fields(study.connection))
+    for name in by:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"Fields: {', '.join(known)}."
+            raise AnnotateError(f"There is no field {name!r} to break down by.", hint)
+    return tuple(by)
+
+
+def _present(study: Study, by: Sequence[str]) -> tuple[str, ...]:
+    """Those of the protocol's fields that this study's items have."""
+    known = strata_fields(study.connection)
+    return tuple(name for name in by if name in known)
 
 
 def declared_by(protocol: Protocol) -> tuple[str, ...]:

@@ -39,6 +39,8 @@ BAD = [
     (["code", "{study}", "--coder", "Nobody", "--plain"], 1, "Nobody"),
     (["impact", "{study}", "--judge-only", "--judge", "gpt"], 2, "no judge"),
     (["impact", "{study}", "--judge-only", "--score", "EHQ9"], 2, "There is no score 'EHQ9'"),
+    (["impact", "{study}", "--judge-only", "--by", "categroy"], 2, "Did you mean 'category'?"),
+    (["agreement", "{study}", "--by", "nonsense"], 2, "There is no field 'nonsense' to break down by"),
     (["export", "{study}", "--format", "parquet"], 2, "Parquet cannot go to the screen"),
     (["backup", "{study}", "--to", "{study}"], 2, "already a file"),
     (["init", "{study}"], 2, "already a file"),
@@ -50,7 +52,7 @@ def test_a_mistake_changes_nothing(
     cli: Cli, ehq_study: Path, tmp_path: Path, arguments: list[str], code: int, said: str
 ) -> None:
     (tmp_path / "bad.csv").write_text("id,text,who\n1,one,WRONG\n2,two,PERHAPS\n", encoding="utf-8")
-    if arguments[0] in ("impact", "export"):  # what shows labels is logged, once
+    if arguments[0] in ("impact", "export", "agreement"):  # what shows labels is logged, once
         cli(*(each.format(study=ehq_study, folder=tmp_path) for each in arguments), code=None)
     before = content(ehq_study)
     found = cli(*(each.format(study=ehq_study, folder=tmp_path) for each in arguments), code=None)
