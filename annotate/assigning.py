@@ -32,6 +32,7 @@ def hand_out(
     kind: RoundKind,
     again: bool,
     simulated: bool = False,
+    hold: bool = False,
 ) -> Assigned:
     """Give the sample's units to the coders; pairs change sides at random where the protocol compares two texts."""
     return store_assignment(
@@ -46,6 +47,7 @@ def hand_out(
         again=again,
         coder_kind="simulated" if simulated else "person",
         pairwise=study_protocol(study).pairwise,
+        released=not hold,
     )
 
 

@@ -37,6 +37,7 @@ from db.saving import Writer, Written, find_target, write_act, write_move
 from db.session_lock import SessionLock, take_session
 from db.stacks import Stacks
 from db.study import Study, open_study
+from db.training import Training
 
 
 class CodingSession:
@@ -52,6 +53,7 @@ class CodingSession:
         self._item_sql = item_sql(writer.protocol)
         self._stacks: Stacks | None = None
         self._counts: Counts | None = None
+        self._training = Training.of(study.connection, coder.id)
 
     @classmethod
     def open(
@@ -282,7 +284,8 @@ class CodingSession:
 
     def _saved(self, connection: StudyConnection, written: Written, kind: str, moved: str | None = None) -> Saved:
         annotation = None if written.target is None else read_annotation(connection, written.target.id)
-        return Saved(self._writer.log.uid, written.seq, kind, annotation, moved)
+        told = "" if annotation is None or kind not in ("label", "rating") else self._training.feedback(annotation)
+        return Saved(self._writer.log.uid, written.seq, kind, annotation, moved, told)
 
     def _took(self, written: Written, kind: str, moved: int | None = None) -> None:
         """Follow a saved act in what the session remembers, instead of counting and reading all of it anew."""

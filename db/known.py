@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from db.canonical import canonical_json, sha256_text
+from db.coders import find_coder
 from db.connection import writing
 from db.faults import Refused
-from db.ids import RandomBytes
+from db.ids import RandomBytes, new_id
 from db.lead import record
 from db.random_numbers import random_for
 from db.study import Study
@@ -151,3 +152,55 @@ def _deal(connection: sqlite3.Connection, coder: int, round_name: str, seed: str
     batches.update(row[3] for row in rows)
     connection.execute("UPDATE coders SET queue_version = queue_version + 1 WHERE id = ?", (coder,))
     return len(checks)
+
+
+def unit_of_record(
+    connection: sqlite3.Connection,
+    item: str,
+    model: str | None = None,
+    *,
+    random_bytes: RandomBytes = secrets.token_bytes,
+) -> str:
+    """The unit of a response, made where there is none yet, inside the open transaction. Raises Refused.
+
+    ``model`` may be left out where the item has one response.
+    """
+    rows = connection.execute(
+        "SELECT r.id, u.public_id FROM responses r JOIN items i ON i.id = r.item_id"
+        " LEFT JOIN units u ON u.response_id = r.id WHERE i.key = ?1 AND (?2 IS NULL OR r.model = ?2) LIMIT 2",
+        (item, model or None),
+    ).fetchall()
+    if len(rows) != 1:
+        which = item if not model else f"{item}, {model}"
+        found = "is no response in this study" if not rows else "has several responses: name the model"
+        raise Refused(f"{which} {found}.", "Each known label names the item's key, and the model where it has several.")
+    response, unit = rows[0]
+    if unit is None:
+        unit = new_id(random_bytes)
+        connection.execute("INSERT INTO units (response_id, public_id) VALUES (?, ?)", (response, unit))
+    return str(unit)
+
+
+def labels_of(connection: sqlite3.Connection, source: str | None) -> dict[str, str]:
+    """{unit: label} of one coder (name, pseudonym or id); None: the final labels of the adjudication."""
+    if source is None:
+        where, values = "a.role = 'adjudicator'", list[int]()
+    else:
+        where, values = "a.coder_id = ? AND a.occurrence = 1", [find_coder(connection, source).id]
+    rows = connection.execute(
+        "SELECT u.public_id, n.label FROM assignments a JOIN units u ON u.id = a.unit_id"
+        f" JOIN annotations n ON n.assignment_id = a.id WHERE n.label IS NOT NULL AND n.stale = 0 AND {where}",
+        values,
+    )
+    return dict(rows.fetchall())
+
+
+def units_unknown_to(connection: sqlite3.Connection, coders: tuple[str, ...]) -> set[str]:
+    """Units that none of these people (those who are in the study already) has to code, or has coded, in any round."""
+    marks = ", ".join("?" * len(coders))
+    rows = connection.execute(
+        "SELECT u.public_id FROM units u WHERE NOT EXISTS (SELECT 1 FROM assignments a JOIN coders c"
+        f" ON c.id = a.coder_id WHERE a.unit_id = u.id AND c.name IN ({marks}))",
+        coders,
+    )
+    return {row[0] for row in rows}

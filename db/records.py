@@ -339,13 +339,17 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """An act that is durable: its place in the log, and the assignment's state after it."""
+    """An act that is durable: its place in the log, and the assignment's state after it.
+
+    ``feedback``: in a training round, how the label stands to the one that is known.
+    """
 
     log: str
     seq: int
     kind: str
     annotation: Annotation | None
     undone_kind: str | None = None
+    feedback: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -283,8 +283,8 @@ class Controller:
         return State(Mode.DONE) if self.item is None else fresh(self.desk, self.looked_up)
 
     def _say(self, saved: object, act: Act | None) -> None:
-        if isinstance(saved, Saved) and (text := _told(saved, act)):
-            self.face.notice(text)
+        if isinstance(saved, Saved) and (text := saved.feedback or _told(saved, act)):
+            self.face.notice(text, loud=bool(saved.feedback))
 
     def _listed(self, entries: tuple[QueueEntry, ...], before: bool) -> None:
         if self.state.mode is not Mode.GO:

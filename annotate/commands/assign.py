@@ -40,6 +40,7 @@ EXAMPLES = example(
 )
 @click.option("--again", is_flag=True, help="Also units that somebody has in this round already.")
 @click.option("--simulated", is_flag=True, help="These coders are programs; they are named so wherever shown.")
+@click.option("--hold", is_flag=True, help="Keep it out of the queues until 'annotate release'.")
 @json_option
 def assign(study: Path, coders: str, round_name: str, kind: str | None, as_json: bool, **options: Any) -> None:
     """Hand the sample to coders.
