@@ -23,7 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "release": ("annotate.commands.release:release", "Put what was held back into the queues, a batch at a time."),
     "code": ("annotate.commands.code:code", "Code responses in the terminal."),
     "recall": ("annotate.commands.recall:recall", "Take back what is in a coder's packs."),
-    "merge": ("annotate.commands.merge:merge", "Take in what was coded elsewhere."),
+    "merge": ("annotate.commands.merge:merge", "Take in what was coded in copies of a study."),
     "status": ("annotate.commands.status:status", "Show what the study holds and how far coding is."),
     "dashboard": ("annotate.commands.dashboard:dashboard", "Watch a study while people code."),
     "questions": ("annotate.commands.questions:questions", "Show what coders ask about items, and answer."),

@@ -95,7 +95,7 @@ class CodingSession:
             except BaseException:
                 held.release()
                 raise
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             study.close()
             raise translate(error, study.path) from error
         except BaseException:

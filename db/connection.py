@@ -46,7 +46,7 @@ def connect(path: Path, *, read_only: bool = False) -> StudyConnection:
     try:
         check_identity(connection)
         set_pragmas(connection)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         connection.close()
         raise translate(error, path) from error
     except BaseException:
@@ -143,7 +143,7 @@ def writing(connection: StudyConnection) -> Iterator[StudyConnection]:
         connection.execute("COMMIT")
     except BaseException as error:
         roll_back(connection)
-        if isinstance(error, sqlite3.Error):
+        if isinstance(error, sqlite3.Error | UnicodeDecodeError):
             raise translate(error, connection.path) from error
         raise
     finally:
@@ -159,7 +159,7 @@ def reading(connection: StudyConnection) -> Iterator[StudyConnection]:
     try:
         connection.execute("BEGIN")
         yield connection
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise translate(error, connection.path) from error
     finally:
         roll_back(connection)

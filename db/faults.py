@@ -65,18 +65,16 @@ class ProtocolChanged(Refused):
     """The codebook changed since this session was opened, or since the coder last confirmed it."""
 
 
-def translate(error: sqlite3.Error, path: Path) -> AnnotateError:
-    """The error that a person should read in place of SQLite's own."""
+def translate(error: sqlite3.Error | UnicodeDecodeError, path: Path) -> AnnotateError:
+    """The error that a person should read in place of SQLite's own (whose very words a damaged file can garble)."""
+    if isinstance(error, UnicodeDecodeError):
+        return _damaged(path, "its list of tables is not legible")
     code = getattr(error, "sqlite_errorcode", None)
     primary = None if code is None else code & 0xFF
     if _no_room(path, primary):
         return DiskFull(f"{path}: the disk is full; the last act was not saved.", "Free some space, then save again.")
     if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return DamagedStudy(
-            f"{path}: the file is damaged ({error}).",
-            f"Copy it away, then restore the newest file in {path.name.removesuffix('.db')}.d/backups"
-            " or run 'annotate repair'.",
-        )
+        return _damaged(path, str(error))
     if primary == sqlite3.SQLITE_READONLY:
         if not path.exists():
             return gone(path)
@@ -88,6 +86,14 @@ def translate(error: sqlite3.Error, path: Path) -> AnnotateError:
     if primary == sqlite3.SQLITE_IOERR and not path.exists():
         return gone(path)
     return StudyError(f"{path}: {error}.", "Run 'annotate verify' on the study.")
+
+
+def _damaged(path: Path, why: str) -> DamagedStudy:
+    backups = f"{path.name.removesuffix('.db')}.d/backups"
+    return DamagedStudy(
+        f"{path}: the file is damaged ({why}).",
+        f"Copy it away, then restore the newest file in {backups} or run 'annotate repair {path} --to NEW.db'.",
+    )
 
 
 def gone(path: Path) -> StudyMissing:

@@ -100,7 +100,7 @@ def repair(path: str | Path, target: str | Path, *, random_bytes: RandomBytes = 
         built = folder / "repaired.db"
         try:
             job = _read(source, folder, built, random_bytes)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise translate(error, source) from error
         private_file(new)
         built.replace(new)

@@ -28,9 +28,14 @@ class Table:
     columns: tuple[str, ...]
     key: tuple[int, ...]
     integer_key: bool
+    kinds: tuple[tuple[type, ...], ...]
 
     def key_of(self, row: Row) -> Key:
         return tuple(row[place] for place in self.key)
+
+    def fits(self, row: Row) -> bool:
+        """Whether each value is of its column's type: what is read off a damaged page may be anything."""
+        return all(type(value) in kinds for value, kinds in zip(row, self.kinds, strict=True))
 
     @property
     def key_names(self) -> str:
@@ -52,13 +57,19 @@ def _table(connection: sqlite3.Connection, name: str) -> Table:
     info = connection.execute(f'PRAGMA table_info("{name}")').fetchall()
     key = tuple(column[0] for column in sorted(info, key=lambda column: column[5]) if column[5])
     integer = len(key) == 1 and info[key[0]][2].upper() == "INTEGER"
-    return Table(name, tuple(column[1] for column in info), key, integer)
+    kinds = tuple(_kinds(column[2], nullable=not (column[3] or column[5])) for column in info)
+    return Table(name, tuple(column[1] for column in info), key, integer, kinds)
+
+
+def _kinds(declared: str, *, nullable: bool) -> tuple[type, ...]:
+    kind = {"INTEGER": int, "REAL": float, "BLOB": bytes}.get(declared.upper(), str)
+    return (kind, type(None)) if nullable else (kind,)
 
 
 def legible(connection: sqlite3.Connection, table: Table, groups: Sequence[int] = ()) -> Legible:
     """All rows that can be read. ``groups``: known first parts of the key, where it has an integer second part."""
     found = Legible()
-    if _scan(connection, table, found, ""):
+    if _scan(connection, table, found, "") and found.whole:
         return found
     found.whole = False
     order = table.key_names
@@ -75,7 +86,10 @@ def _scan(connection: sqlite3.Connection, table: Table, found: Legible, order: s
     """Read on until the end (True) or the first thing that cannot be read (False)."""
     try:
         for row in connection.execute(table.select + order):
-            found.rows.setdefault(table.key_of(row), row)
+            if table.fits(row):
+                found.rows.setdefault(table.key_of(row), row)
+            else:
+                found.whole = False
     except (sqlite3.Error, UnicodeDecodeError, OverflowError):
         return False
     return True
@@ -94,7 +108,8 @@ def _probe(connection: sqlite3.Connection, table: Table, found: Legible, prefix:
         probes += 1
         try:
             for row in connection.execute(sql, (*prefix, low, high)):
-                found.rows.setdefault(table.key_of(row), row)
+                if table.fits(row):
+                    found.rows.setdefault(table.key_of(row), row)
         except (sqlite3.Error, UnicodeDecodeError, OverflowError):
             if low < high:
                 middle = (low + high) // 2

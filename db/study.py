@@ -114,7 +114,7 @@ def open_study(path: str | Path, *, read_only: bool = False) -> Study:
         with closing(connect(real, read_only=read_only)) as connection:
             migrate(connection)
         return Study(real, read_only=read_only)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise translate(error, real) from error
 
 

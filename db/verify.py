@@ -49,7 +49,7 @@ def verify(study: Study) -> Verified:
     connection = study.connection
     with reading(connection):
         checks = tuple(_run(connection, name, check) for name, check in _CHECKS.items())
-        return Verified(checks, tuple(_heads(connection)))
+        return Verified(checks, _heads(connection))
 
 
 def _run(connection: sqlite3.Connection, name: str, check: Callable[[sqlite3.Connection], Found]) -> Check:
@@ -61,8 +61,8 @@ def _run(connection: sqlite3.Connection, name: str, check: Callable[[sqlite3.Con
             if problem is not None:
                 broken += 1
                 first = first or problem
-    except (sqlite3.Error, ValueError, KeyError, TypeError) as error:
-        # A damaged file can fail in any query; what was found up to then still counts.
+    except Exception as error:
+        # A damaged file can fail in any query and give any value; what was found up to then still counts.
         return Check(name, examined, broken + 1, first or f"cannot be read: {error}")
     return Check(name, examined, broken, first)
 
@@ -161,11 +161,16 @@ def _log(connection: sqlite3.Connection, number: int, name: str, uid: str, start
         previous, expected, last_fence = stored, seq + 1, row_fence
 
 
-def _heads(connection: sqlite3.Connection) -> Iterator[tuple[str, int, str]]:
-    yield from connection.execute(
-        "SELECT l.uid, e.seq, e.hash FROM logs l JOIN events e ON e.log_id = l.id"
-        " WHERE e.seq = (SELECT max(seq) FROM events WHERE log_id = l.id) ORDER BY l.id"
-    )
+def _heads(connection: sqlite3.Connection) -> tuple[tuple[str, int, str], ...]:
+    try:
+        return tuple(
+            connection.execute(
+                "SELECT l.uid, e.seq, e.hash FROM logs l JOIN events e ON e.log_id = l.id"
+                " WHERE e.seq = (SELECT max(seq) FROM events WHERE log_id = l.id) ORDER BY l.id"
+            ).fetchall()
+        )
+    except (sqlite3.Error, UnicodeDecodeError):
+        return ()  # the check of the logs says what is wrong
 
 
 def _texts(connection: sqlite3.Connection) -> Found:

@@ -1,4 +1,4 @@
-"""Repair: from files that were cut, scribbled over and bit-flipped, everything legible comes back and the rest is named."""
+"""Repair of files that were cut, scribbled over and bit-flipped: what is legible comes back, the rest is named."""
 
 from __future__ import annotations
 
