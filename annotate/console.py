@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
+PLAIN = "annotate.plain"
+"""Where a command's context keeps that --plain was asked for."""
+
 
 def visible(text: str) -> str:
     """Make control characters, terminal escapes and bidirectional overrides of study text visible."""
@@ -36,8 +39,28 @@ def notice(text: str) -> None:
     print(visible(text), file=sys.stderr)
 
 
+def speaks_plainly() -> bool:
+    """Whether results come line by line, for screen readers: asked for with --plain, preferred, or a dumb terminal."""
+    import click
+
+    from tui.preferences import wants_plain
+
+    context = click.get_current_context(silent=True)
+    return wants_plain(context.meta.get(PLAIN) if context else None)
+
+
+def plain_rows(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table as one line a row, every value after its column's name."""
+    for row in rows:
+        print("; ".join(f"{column}: {cell}" if column else cell for column, cell in zip(columns, row, strict=True)))
+
+
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[int] = ()) -> None:
     """Print a plain table; the columns numbered in ``right`` are right-aligned."""
+    if speaks_plainly():
+        print(f"{title}:" if title else "", end="\n" if title else "")
+        plain_rows(columns, ([visible(str(cell)) for cell in row] for row in rows))
+        return
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text

@@ -25,7 +25,9 @@ def load_labels(study: Study, protocol: Protocol, *, names: bool = True) -> Stud
     columns = [*fields, *(f"judge:{name}" for name in judges), *(f"score:{name}" for name in judges)]
     units = unit_rows(study, columns)
     place = {unit.unit: number for number, unit in enumerate(units)}
-    rows = [row for row in label_rows(study) if row.unit in place and row.occurrence == 1]
+    every = list(label_rows(study))
+    outside = {row.unit for row in every if row.unit not in place and (row.label or row.rating is not None)}
+    rows = [row for row in every if row.unit in place and row.occurrence == 1]
     main = [row for row in rows if row.round_kind == "main"]
     final = [row for row in rows if row.role == "adjudicator" and not row.set_aside]
     coders, tied = _columns(main, "coder", names), _columns(main, "tiebreak", names)
@@ -50,6 +52,7 @@ def load_labels(study: Study, protocol: Protocol, *, names: bool = True) -> Stud
         judges={name: _judged(protocol, units, len(fields) + at, len(judges)) for at, name in enumerate(judges)},
         judge_ratings={name: _column(units, len(fields) + len(judges) + at) for at, name in enumerate(judges)},
         sample_unit=sample.unit if sample else "response",
+        outside=len(outside),
     )
 
 
@@ -98,7 +101,8 @@ def _text(value: object) -> str:
 def _name(row: LabelRow, names: bool) -> str:
     """The name that every number goes under; a simulated coder is called so wherever it is shown."""
     shown = row.coder if names else row.pseudonym
-    return f"{shown} (simulated)" if row.coder_kind == "simulated" else shown
+    said = row.coder_kind != "simulated" or "simulated" in shown.lower()
+    return shown if said else f"{shown} (simulated)"
 
 
 def _columns(rows: Iterable[LabelRow], role: str, names: bool) -> dict[str, CoderColumn]:

@@ -20,6 +20,7 @@ from annotate.analysis.loading import load_labels
 from annotate.analysis.people import people_agreement
 from annotate.analysis.reference import Reference, reference_facts, study_reference
 from annotate.analysis.second_source import check_judge, check_people
+from annotate.conduct import conduct_facts
 from annotate.results import SIMULATED, NotRun, Results
 from annotate.studies import study_protocol
 from db.errors import AnnotateError
@@ -81,8 +82,19 @@ def agreement_results(study: Study, wanted: Wanted = Wanted()) -> Results:
 
 
 def full_results(study: Study, wanted: Wanted = Wanted()) -> Results:
-    """Everything that a report shows."""
+    """Agreement and score impact."""
+    return _numbers(Loaded.of(study, wanted), wanted)
+
+
+def report_results(study: Study, wanted: Wanted = Wanted(), *, text: bool = True) -> Results:
+    """Everything that a report shows. ``text`` False: without the text of any item."""
+    from annotate.analysis.supplement import with_supplement
+
     found = Loaded.of(study, wanted)
+    return with_supplement(_numbers(found, wanted), study, found.labels, found.reference, wanted, text=text)
+
+
+def _numbers(found: Loaded, wanted: Wanted) -> Results:
     results = _with_agreement(_counted(found, wanted), found, wanted)
     if not results.counts["judges"]:
         return _not_run(results, "score impact", "there is no judge in this study")
@@ -110,6 +122,7 @@ def _counted(found: Loaded, wanted: Wanted) -> Results:
         design=design_facts(found.study),
         coding=coding_facts(found.study, names=wanted.names),
         reference=reference_facts(found.labels, found.reference),
+        conduct=conduct_facts(found.study, names=wanted.names),
     )
 
 

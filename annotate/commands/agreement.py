@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from annotate.commands.options import by_option, example, json_option, judge_option, names, study_argument
+from annotate.commands.options import by_option, example, json_option, judge_option, names, plain_option, study_argument
 
 EXAMPLES = example(
     "annotate agreement study.db", "annotate agreement study.db --by model,category --judge gpt-4 --json"
@@ -24,6 +24,7 @@ EXAMPLES = example(
     "--epsilon", type=click.FloatRange(0, 1), default=0.15, show_default=True, help="Of the alternative annotator test."
 )
 @click.option("--pseudonyms", is_flag=True, help="Coders by pseudonym instead of name.")
+@plain_option
 @json_option
 def agreement(
     study: Path, as_json: bool, by: str | None, judges: tuple[str, ...], pseudonyms: bool, **more: Any

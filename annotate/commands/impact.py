@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from annotate.commands.options import by_option, example, json_option, judge_option, names, study_argument
+from annotate.commands.options import by_option, example, json_option, judge_option, names, plain_option, study_argument
 
 EXAMPLES = example(
     "annotate impact study.db",
@@ -40,6 +40,7 @@ EXAMPLES = example(
 )
 @click.option("--seed", default=1, show_default=True, help="Seed of the draws.")
 @click.option("--draws", type=click.IntRange(min=1000), default=4000, show_default=True, help="Draws for intervals.")
+@plain_option
 @json_option
 def impact(
     study: Path,

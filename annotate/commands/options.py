@@ -21,6 +21,17 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON document for machines.")(command)
 
 
+def plain_option(command: Command) -> Command:
+    """Tables line by line."""
+    text = "Tables as one line a row: for screen readers."
+
+    def remember(context: click.Context, _: click.Parameter, value: bool) -> None:
+        if value:
+            context.meta["annotate.plain"] = True
+
+    return click.option("--plain", is_flag=True, expose_value=False, callback=remember, help=text)(command)
+
+
 def seed_option(command: Command) -> Command:
     """The seed of a random draw; the same seed gives the same draw on any machine."""
     text = "Seed of the draw: the same seed draws the same on any machine."

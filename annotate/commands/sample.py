@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from annotate.commands.options import example, json_option, names, seed_option, study_argument
+from annotate.commands.options import example, json_option, names, plain_option, seed_option, study_argument
 
 if TYPE_CHECKING:
     from annotate.sampling import Plan
@@ -49,6 +49,7 @@ EXAMPLES = example(
 @click.option("--combine", is_flag=True, help="Keep the earlier draw and add one with another seed or other strata.")
 @click.option("--anyway", is_flag=True, help="Draw although a model gets too few labels to be judged by.")
 @click.option("--dry-run", is_flag=True, help="Show what would be drawn and how wide intervals would be.")
+@plain_option
 @json_option
 def sample(study: Path, dry_run: bool, as_json: bool, **options: Any) -> None:
     """Draw a stratified random sample to code.

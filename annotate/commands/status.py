@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
-from annotate.commands.options import example, json_option, study_argument
+from annotate.commands.options import example, json_option, plain_option, study_argument
 
 
 @click.command(epilog=example("annotate status study.db", "annotate status study.db --json"))
 @study_argument
+@plain_option
 @json_option
 def status(study: Path, as_json: bool) -> None:
     """Show what the study holds and how far coding is.

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
-from annotate.commands.options import example, json_option, study_argument
+from annotate.commands.options import example, json_option, plain_option, study_argument
 
 
 @click.command(epilog=example("annotate verify study.db"))
 @study_argument
+@plain_option
 @json_option
 def verify(study: Path, as_json: bool) -> None:
     """Check the record: chains, fold, counts and design.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from annotate.reports.conduct_part import conduct_part
 from annotate.reports.document import Document
 from annotate.reports.impact_part import impact_part
 from annotate.reports.judges_part import judges_part
@@ -16,7 +17,7 @@ from annotate.reports.study_part import checks_part, head_part, sample_part, sho
 def report_document(results: Mapping[str, Any]) -> Document:
     """The whole report: findings first, then how the numbers came about, then each of them, then the checks."""
     pieces = Pieces(results)
-    parts = (head_part, short_part, sample_part, impact_part, judges_part, people_part, checks_part)
+    parts = (head_part, short_part, sample_part, conduct_part, impact_part, judges_part, people_part, checks_part)
     return Document(tuple(block for part in parts for block in part(pieces)), results)
 
 

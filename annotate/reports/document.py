@@ -62,7 +62,54 @@ class Table:
     note: Line = ()
 
 
-Block = Heading | Paragraph | Bullets | Table
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One point of a figure with its interval: JSON pointers to numbers; ``series`` is its place in the legend."""
+
+    series: int
+    value: str
+    low: str | None = None
+    high: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a figure: what it is about, its marks, and what stands at its right end."""
+
+    label: Line
+    marks: tuple[Mark, ...]
+    end: Line = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Points with intervals on one axis, a line each. ``name`` is the file's; ``text`` says what is to be seen."""
+
+    name: str
+    title: Line
+    text: str
+    series: tuple[str, ...]
+    rows: tuple[Row, ...]
+    axis: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """A text of several lines as it is, folded away under ``summary`` where a form can fold."""
+
+    summary: Line
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Blocks that are folded away under ``summary`` where a form can fold."""
+
+    summary: Line
+    blocks: tuple[Block, ...]
+
+
+Block = Heading | Paragraph | Bullets | Table | Figure | Verbatim | Fold
 
 
 @dataclass(frozen=True, slots=True)

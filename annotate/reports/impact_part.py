@@ -136,10 +136,27 @@ def _scores(pieces: Pieces, root: str) -> Iterator[Block]:
     alike = _alike(pieces, root)
     yield _whole(pieces, root, alike)
     yield _on_sample(pieces, root, alike)
+    yield from _others(pieces, root)
     if alike:
         yield _upright(
             pieces, root, list(models), alike, "Scores that need no judgement: the same under judge and people"
         )
+
+
+def _others(pieces: Pieces, root: str) -> Iterator[Block]:
+    """Other estimators that were asked for, and the judge's value without its outputs that are no label."""
+    rows = []
+    for model, part, place in _parts(pieces, root):
+        found = pieces.get(place)
+        for method in found["methods"]:
+            rows.append(
+                row(name(model), Name(part), Name(method), pieces.estimate(f"{place}/methods{pointer(method)}"))
+            )
+        if found["without_non_labels"] is not None:
+            value = pieces.value(f"{place}/without_non_labels")
+            rows.append(row(name(model), Name(part), "judge, outputs that are no label left out", value))
+    if rows:
+        yield table("The same by other ways", ("model", "score", "estimator", "value [95 %]"), rows, right=(3,))
 
 
 def _alike(pieces: Pieces, root: str) -> list[str]:

@@ -5,7 +5,21 @@ from __future__ import annotations
 import re
 
 from annotate.console import visible
-from annotate.reports.document import Block, Bullets, Document, Heading, Inline, Line, Name, Paragraph, Ref, Table
+from annotate.reports.document import (
+    Block,
+    Bullets,
+    Document,
+    Figure,
+    Fold,
+    Heading,
+    Inline,
+    Line,
+    Name,
+    Paragraph,
+    Ref,
+    Table,
+    Verbatim,
+)
 
 # Everything that could open markup: study text must never become a link, an image, HTML, a formula or a table column.
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$@#]|:(?=//)|(?<=www)\.)")
@@ -28,7 +42,19 @@ def _block(document: Document, block: Block) -> list[str]:
         return [_line(document, block.line)]
     if isinstance(block, Bullets):
         return [f"- {_line(document, line)}" for line in block.lines]
+    if isinstance(block, Figure):
+        return [f"**{_line(document, block.title)}**", "", f"![{escape(block.text)}](figures/{block.name}.svg)"]
+    if isinstance(block, Verbatim):
+        return [f"**{_line(document, block.summary)}**", "", *_indented(document.text(block.ref))]
+    if isinstance(block, Fold):
+        inside = "\n".join("\n".join(_block(document, each)) + "\n" for each in block.blocks)
+        return [f"**{_line(document, block.summary)}**", "", inside.rstrip("\n")]
     return _table(document, block)
+
+
+def _indented(text: str) -> list[str]:
+    """Code by indentation: nothing in the text can end it."""
+    return [f"    {visible(line)}" for line in text.splitlines()]
 
 
 def _line(document: Document, line: Line) -> str:

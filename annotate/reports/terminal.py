@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from annotate.console import out, visible
-from annotate.reports.document import Block, Bullets, Document, Heading, Inline, Line, Name, Paragraph, Table
+from annotate.console import out, plain_rows, speaks_plainly, visible
+from annotate.reports.document import (
+    Block,
+    Bullets,
+    Document,
+    Figure,
+    Fold,
+    Heading,
+    Inline,
+    Line,
+    Name,
+    Paragraph,
+    Table,
+    Verbatim,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -13,10 +26,29 @@ if TYPE_CHECKING:
 
 
 def show(document: Document) -> None:
-    """Print every block to stdout."""
+    """Print every block to stdout; line by line where that is wanted."""
+    if speaks_plainly():
+        for block in document.blocks:
+            _speak(document, block)
+        return
     console = out()
     for block in document.blocks:
         console.print(_renderable(document, block))
+
+
+def _speak(document: Document, block: Block) -> None:
+    if isinstance(block, Table):
+        lines = [[visible(document.line(cell)) for cell in row] for row in block.rows]
+        if block.title:
+            print(visible(document.line(block.title)) + ":")
+        plain_rows([visible(document.line(cell)) for cell in block.header], lines)
+        if block.note:
+            print(visible(document.line(block.note)))
+    elif isinstance(block, Bullets):
+        for line in block.lines:
+            print(visible(document.line(line)))
+    else:
+        print(visible(document.line(block.line)))
 
 
 def _renderable(document: Document, block: Block) -> RenderableType:
@@ -28,6 +60,14 @@ def _renderable(document: Document, block: Block) -> RenderableType:
         return _text(document, block.line)
     if isinstance(block, Bullets):
         return _bullets(document, block)
+    if isinstance(block, Figure):
+        return _text(document, ("Figure, in the report as a file: ", *block.title))
+    if isinstance(block, Verbatim):
+        return _text(document, (*block.summary, ":\n", block.ref))
+    if isinstance(block, Fold):
+        from rich.console import Group
+
+        return Group(_text(document, block.summary), *(_renderable(document, each) for each in block.blocks))
     return _table(document, block)
 
 

@@ -110,3 +110,13 @@ def test_the_demonstration_goes_on_where_it_stopped(cli: Cli, tmp_path: Path, mo
     study = tmp_path / "state" / "annotate" / "demo" / "ehq-demo.db"
     (coder,) = json.loads(cli("status", study, "--json").out)["coders"]
     assert (coder["coder"], coder["done"], coder["left"]) == ("you", 3, 57)
+
+
+@pytest.mark.parametrize("how", ["option", "terminal"])
+def test_tables_can_be_read_line_by_line(
+    cli: Cli, coded_study: Path, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "dumb" if how == "terminal" else "xterm-256color")
+    said = cli("status", coded_study, *(["--plain"] if how == "option" else [])).out
+    assert "judge: ehq-rules; outputs: 480; not a label: 0; missing: 0" in said.splitlines()
+    assert not set(said) & set("─│┃━")

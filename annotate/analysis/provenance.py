@@ -1,0 +1,78 @@
+"""Where the numbers come from: versions, seeds, digests of what was read, the codebook's text, the command lines.
+
+No path, user or time is in it, so that the same study gives the same bytes; those stand in run.json.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from annotate import __version__
+from db.lineage import protocol_versions
+from db.overview import imports_of
+from db.study import Study
+
+PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "krippendorff")
+
+
+def provenance_facts(study: Study, design: Mapping[str, Any] | None, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """``settings``: what the report was asked for: by, seed, draws, level."""
+    codebooks = protocol_versions(study)
+    return {
+        "annotate": __version__,
+        "packages": {name: found for name in PACKAGES if (found := _version(name))},
+        "seeds": {"draw": None if design is None else design["seed"], "intervals": settings["seed"]},
+        "draws": settings["draws"],
+        "level": settings["level"],
+        "inputs": _inputs(study),
+        "codebooks": [{"version": each.version, "change": each.change, "digest": each.digest} for each in codebooks],
+        "protocol": codebooks[-1].toml,
+        "commands": [*_imports(study), *_draw(design), _report(settings)],
+    }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _inputs(study: Study) -> list[dict[str, Any]]:
+    return [
+        {"name": _base(name), "format": entry.format, "records": entry.sources[name], "sha256": digest}
+        for entry in imports_of(study)
+        for name, digest in zip(entry.sources, entry.digests, strict=True)
+    ]
+
+
+def _base(name: str) -> str:
+    """The file's name without where it lay."""
+    return name.replace("\\", "/").rpartition("/")[2]
+
+
+def _imports(study: Study) -> list[str]:
+    found = []
+    for entry in imports_of(study):
+        kind, _, recipe = entry.format.partition(":")
+        how = ["--recipe", recipe] if kind == "recipe" else ["--format", entry.format]
+        found.append(shlex.join(["annotate", "import", "STUDY.db", *how, *map(_base, entry.sources)]))
+    return found
+
+
+def _draw(design: Mapping[str, Any] | None) -> list[str]:
+    if design is None or design["kind"] != "draw":
+        return []
+    parts = ["annotate", "sample", "STUDY.db", "--n", str(design["n"]), "--seed", str(design["seed"])]
+    parts += ["--by", ",".join(design["by"])] if design["by"] else []
+    parts += ["--allocation", design["allocation"]]
+    return [shlex.join([*parts, *(["--unit", "item"] if design["unit"] == "item" else [])])]
+
+
+def _report(settings: Mapping[str, Any]) -> str:
+    parts = ["annotate", "report", "STUDY.db", "--out", "DIR"]
+    parts += ["--seed", str(settings["seed"]), "--draws", str(settings["draws"])]
+    return shlex.join([*parts, *(["--by", ",".join(settings["by"])] if settings["by"] else [])])

@@ -1,0 +1,118 @@
+"""The judge's errors that move the headline score most, with items to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from annotate.analysis.labels import StudyLabels
+from annotate.analysis.reference import Reference
+from db.export_rows import content_rows
+from db.records import ItemRow, ResponseRow
+from db.study import Study
+
+SHOWN = 5
+EXAMPLES = 10
+LONGEST = 600
+LONGEST_ID = 64
+
+
+def worst_errors(
+    study: Study, labels: StudyLabels, reference: Reference, impact: Mapping[str, Any], *, text: bool
+) -> dict[str, list[dict[str, Any]]]:
+    """By judge, the off-diagonal cells of the confusion matrix that are worth most, summed over models, largest first.
+
+    Each has the units in it and up to ten of them, taken in the order of their random ids. ``text`` False: examples
+    say which unit, model and labels only.
+    """
+    found = {
+        judge: [
+            {**cell, "examples": _examples(labels, reference, judge, cell)}
+            for cell in _cells(impact["judges"][judge])[:SHOWN]
+        ]
+        for judge in impact["judges"]
+    }
+    wanted = {example["unit"] for cells in found.values() for cell in cells for example in cell["examples"]}
+    read = dict(_texts(study, wanted, text))
+    for cells in found.values():
+        for cell in cells:
+            cell["examples"] = [{**example, **read.get(example["unit"], {})} for example in cell["examples"]]
+    return found
+
+
+def headline(impact: Mapping[str, Any], model: Mapping[str, Any]) -> str:
+    """The part that errors are weighed by: the first that models are ranked by, else the first of all."""
+    return next((part for part in impact["rankings"] if part in model["parts"]), next(iter(model["parts"]), ""))
+
+
+def _cells(impact: Mapping[str, Any]) -> list[dict[str, Any]]:
+    total: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for name, model in impact["models"].items():
+        part = headline(impact, model)
+        for cell in model["parts"][part]["cells"] if part else ():
+            if cell["judge"] == cell["human"] or not cell["contribution"]:
+                continue
+            key = (part, cell["judge"], cell["human"])
+            mine = total.setdefault(
+                key, {"part": part, "judge": cell["judge"], "human": cell["human"], "units": 0.0, "worth": {}}
+            )
+            mine["units"] += cell["units"]
+            mine["worth"][name] = cell["contribution"]
+    return sorted(total.values(), key=lambda cell: -sum(abs(value) for value in cell["worth"].values()))
+
+
+def _examples(labels: StudyLabels, reference: Reference, judge: str, cell: Mapping[str, Any]) -> list[dict[str, Any]]:
+    said, people = labels.judges[judge], reference.human.label
+    places = [at for at in range(len(labels)) if said[at] == cell["judge"] and people[at] == cell["human"]]
+    return [
+        {
+            "unit": labels.units[at],
+            "model": labels.strata["model"][at] if "model" in labels.strata else "",
+            "people": {
+                coder.name: label
+                for coder, label in zip(labels.coders, labels.table[at], strict=True)
+                if label is not None
+            },
+            "adjudicated": None if labels.final is None else labels.final[at],
+        }
+        for at in sorted(places, key=lambda at: labels.units[at])[:EXAMPLES]
+    ]
+
+
+def _texts(study: Study, units: set[str], text: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    item: ItemRow | None = None
+    keys = _unit_keys(study) if units else {}
+    for row in content_rows(study, units=units) if units else ():
+        if isinstance(row, ItemRow):
+            item = row
+        elif isinstance(row, ResponseRow) and item is not None:
+            unit = keys[row.item, row.model, row.condition, row.repeat]
+            named = {} if _is_text(item) and not text else {"item": item.key}
+            yield unit, named | (_shown(item, row) if text else {})
+
+
+def _unit_keys(study: Study) -> dict[tuple[str, str, str, int | None], str]:
+    from db.labels import unit_rows
+
+    return {(row.item, row.model, row.condition, row.repeat): row.unit for row in unit_rows(study)}
+
+
+def _is_text(item: ItemRow) -> bool:
+    """Whether the item's key may be its text: keys are usually short and of one word."""
+    return len(item.key) > LONGEST_ID or " " in item.key.strip() or item.key == item.question
+
+
+def _shown(item: ItemRow, row: ResponseRow) -> dict[str, Any]:
+    texts = {
+        "question": item.question,
+        "gold": " | ".join(item.gold),
+        "rationale": item.rationale,
+        "response": row.text,
+        "response_b": row.text_b,
+        "reason": row.reason,
+    }
+    return {name: _cut(value) for name, value in texts.items() if value}
+
+
+def _cut(value: str) -> str:
+    return value if len(value) <= LONGEST else value[:LONGEST].rstrip() + " […]"
