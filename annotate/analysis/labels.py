@@ -41,6 +41,7 @@ class StudyLabels:
     table: labels of the main coders, in the order of ``coders``; tiebreaks of ``tiebreakers``. final: adjudications.
     ratings: as ``table``. stale: labels that a later codebook made void, true where so. fate: labelled, unresolved,
     skipped, technical or unfinished. judges: each judge's mapped label; "(not a label)" and "(missing)" are among them.
+    outside: labelled units that are not in the sample; they have no probability, and no number here is about them.
     """
 
     labels: tuple[str, ...]
@@ -61,6 +62,7 @@ class StudyLabels:
     judges: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     judge_ratings: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     sample_unit: str = "response"
+    outside: int = 0
 
     def __len__(self) -> int:
         return len(self.units)

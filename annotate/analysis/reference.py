@@ -73,6 +73,7 @@ def reference_facts(labels: StudyLabels, reference: Reference) -> dict[str, Any]
         "source": {name: count for name, count in reference.human.counts.items() if count},
         "labels": _label_counts(labels, reference),
         "stale": reference.human.stale,
+        "outside_sample": labels.outside,
         "scaled_strata": len(reference.weights.scaled),
         "notes": list(reference.weights.notes[:20]),
     }

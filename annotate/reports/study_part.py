@@ -149,6 +149,11 @@ def _units(pieces: Pieces) -> Iterator[Block]:
     status = pieces.get("/reference/status")
     rows = [(key, pieces.count(f"/reference/status/{key}")) for key in status]
     yield table("What became of the drawn units", ("status", "units"), rows, right=(1,))
+    if pieces.get("/reference/outside_sample"):
+        yield paragraph(
+            Ref("/reference/outside_sample", "count"),
+            " labelled responses are not in the sample: they have no inclusion probability and enter no number here.",
+        )
     blind = pieces.get("/coding/blindness")
     if blind:
         lines: Line = ()
