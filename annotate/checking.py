@@ -8,12 +8,12 @@ from db.known import KnownLabel, known_labels, known_rounds
 from db.study import Study
 
 
-def check_results(study: Study) -> list[dict[str, Any]]:
-    """By round and coder: known labels coded, failed, share right, and whether the pass mark is reached."""
+def check_results(study: Study, *, names: bool = True) -> list[dict[str, Any]]:
+    """By round and coder (by pseudonym unless ``names``): known labels coded, failed, and whether that passes."""
     rounds = known_rounds(study.connection)
     groups: dict[tuple[str, str], list[KnownLabel]] = {}
     for each in known_labels(study.connection):
-        groups.setdefault((each.round, each.coder), []).append(each)
+        groups.setdefault((each.round, each.coder if names else each.pseudonym), []).append(each)
     return [_result(name, coder, *rounds[name], rows) for (name, coder), rows in groups.items()]
 
 

@@ -26,14 +26,14 @@ def freeze_study(study: Study, primary: str, *, judge: str | None, late: bool) -
     return freeze(study, primary, judge=judge, late=late)
 
 
-def conduct_facts(study: Study) -> dict[str, Any]:
+def conduct_facts(study: Study, *, names: bool = True) -> dict[str, Any]:
     """What a report says of the conduct, as plain JSON values; ``sentences`` says it in words."""
     fixed, seen = frozen(study), looks(study)
     reviewed = review_facts(study)
     return {
         "frozen": None if fixed is None else _frozen_facts(fixed),
         "looks": seen,
-        "known_labels": check_results(study),
+        "known_labels": check_results(study, names=names),
         "reviews": reviewed,
         "sentences": [_frozen_sentence(fixed), _looks_sentence(seen), *map(_review_sentence, reviewed)],
     }

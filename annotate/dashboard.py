@@ -72,14 +72,12 @@ class StudyDashboard:
     def live(self) -> Board:
         """Agreement and score change as they stand; a look at interim results, and logged as one."""
         from db.blindness import record_lead_view
-        from db.freezing import record_look
 
         study = self._study
         if self._blind:
             section = Section("Live numbers", note="Not looked at.")
             return Board(study.title, (section,), utc_now(), {}, looks(study))
         record_lead_view(study, "dashboard")
-        record_look(study, "dashboard")
         from annotate.analysis.people import people_agreement
         from annotate.analysis.whole import Loaded, Wanted, impact_results
 

@@ -15,6 +15,9 @@ from db.lead import record
 from db.records import Blindness
 from db.study import Study
 
+RESULTS = frozenset({"agreement", "impact", "report", "dashboard"})
+"""The commands that show results, as opposed to labels."""
+
 
 def account_of(study: Study) -> str:
     """A keyed digest of the account that runs this process: it tells two accounts apart and names nobody."""
@@ -53,11 +56,15 @@ def unmask(
 def record_lead_view(study: Study, what: str, *, random_bytes: RandomBytes = secrets.token_bytes) -> None:
     """Log that a command showed judges' or coders' labels to this account: what it codes from now on counts as open.
 
-    ``what`` names the command. Once an account is known to have seen labels, it is not logged again. A study that
-    cannot be written is left alone.
+    ``what`` names the command. Once an account is known to have seen labels, it is not logged again; a look at results
+    before coding is finished is, once for each state of the labels. A study that cannot be written is left alone.
     """
     if study.read_only:
         return
+    if what in RESULTS:
+        from db.freezing import record_look
+
+        record_look(study, what, random_bytes=random_bytes)
     account = account_of(study)
     known = "SELECT 1 FROM unmaskings WHERE account = ?"
     if study.connection.execute(known, (account,)).fetchone():

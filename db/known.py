@@ -24,6 +24,7 @@ class KnownLabel:
 
     round: str
     coder: str
+    pseudonym: str
     unit: str
     assignment: str
     known: str
@@ -86,16 +87,16 @@ def known_labels(connection: sqlite3.Connection, round_name: str | None = None) 
         (settings,) = connection.execute("SELECT settings FROM rounds WHERE name = ?", (name,)).fetchone()
         told = json.loads(settings)
         rows = connection.execute(
-            "SELECT coalesce(c.name, c.pseudonym), u.public_id, a.uid, n.label FROM assignments a"
+            "SELECT coalesce(c.name, c.pseudonym), c.pseudonym, u.public_id, a.uid, n.label FROM assignments a"
             " JOIN coders c ON c.id = a.coder_id JOIN units u ON u.id = a.unit_id"
             " LEFT JOIN annotations n ON n.assignment_id = a.id AND n.stale = 0"
             " WHERE a.round = ? AND a.withdrawn_utc IS NULL AND a.occurrence = 1 ORDER BY c.id, a.position",
             (name,),
         )
-        for coder, unit, uid, label in rows:
+        for coder, pseudonym, unit, uid, label in rows:
             if unit in told["known"]:
                 why = told["explanations"].get(unit, "")
-                found.append(KnownLabel(name, coder, unit, uid, told["known"][unit], label, why))
+                found.append(KnownLabel(name, coder, pseudonym, unit, uid, told["known"][unit], label, why))
     return tuple(found)
 
 

@@ -35,7 +35,7 @@ def parts(item: CodingItem) -> tuple[Part, ...]:
     if item.rationale:
         found.append(Part("rationale", "Rationale", _text(item.rationale)))
     if item.answer:
-        found.append(Part("answer", "Lead's answer", _text(item.answer)))
+        found.append(Part("answer", "Answer", _text(item.answer)))
     return tuple(found)
 
 

@@ -213,6 +213,8 @@ class PlainDesk:
                     raise
             else:
                 self.tally.add(saved.kind, act.assignment, act.label)
+                if saved.feedback:
+                    self.say(saved.feedback)
                 return saved
 
     def _stay(self, act: Act, told: str) -> bool:

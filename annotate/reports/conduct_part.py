@@ -10,7 +10,7 @@ from annotate.reports.pieces import Cell, Pieces, row, table
 
 def conduct_part(pieces: Pieces) -> Iterator[Block]:
     """Sentences, and a table of what coders did with known labels."""
-    if not pieces.get("/conduct"):
+    if not pieces.results.get("conduct"):
         return
     yield Heading(2, ("Conduct",))
     yield Bullets(tuple(pieces.texts("/conduct/sentences")))
