@@ -216,6 +216,8 @@ class _Repair:
                     put.add(key)
                     break
         lost = self._lost(table, keys, put)
+        if table.name == "protocols":
+            self._codebooks(table, found, lost)
         whole = not found or found[0].whole or len(found) > 1
         unknown = not whole and not lost and not table.integer_key
         recovered = counts[0] if self._damaged_first else 0
@@ -231,9 +233,10 @@ class _Repair:
         """Rows that were there and are not now: seen but unusable, referred to, or a number that is left out."""
         wanted = {(each,) for each in self._wanted[table.name]} if len(table.key) == 1 else set()
         if table.integer_key:
-            numbers = [key[0] for key in (*put, *wanted) if isinstance(key[0], int) and 0 < key[0] < 1 << 40]
-            wanted |= {(number,) for number in range(1, max(numbers, default=0) + 1)}
-            wanted |= {(max(numbers, default=0) + n + 1,) for n in range(self._said(table.name) - len(put | wanted))}
+            last = max((key[0] for key in put), default=0)
+            wanted = {key for key in wanted if 0 < key[0] < 1 << 40} | {(number,) for number in range(1, last + 1)}
+            more = self._said(table.name) - len(put | wanted)
+            wanted |= {(max(last, 0, *(key[0] for key in wanted)) + n,) for n in range(1, more + 1)}
         return (keys | wanted) - put
 
     def _said(self, name: str) -> int:
@@ -271,11 +274,36 @@ class _Repair:
                 known.add(row[table.columns.index(column)])
         return True
 
+    def _codebooks(self, table: Table, found: list[Legible], lost: set[Key]) -> None:
+        """A codebook whose text was lost keeps its place under its digest, for the labels that were given under it."""
+        digests = self._digests()
+        for (version,) in sorted(key for key in lost if key[0] in {1, *digests} or any(key in e.rows for e in found)):
+            row = next((each.rows[version,] for each in found if (version,) in each.rows), None)
+            name, toml = (row[1], row[3]) if row is not None else ("(lost)", "")
+            digest = row[2] if row is not None else digests.get(version, f"lost-{version}")
+            change = "initial" if version == 1 else "substantive"
+            _put(self.connection, table, (version, name, digest, toml, change, "{}", utc_now()))
+
+    def _digests(self) -> dict[int, str]:
+        """The digests of codebooks by version, as the logs tell them."""
+        found: dict[int, str] = {}
+        begun: list[str] = []
+        for source in self.sources:
+            for row in source.tables["events"].rows.values():
+                with suppress(TypeError, ValueError, KeyError):
+                    if row[2] == "protocol":
+                        body = json.loads(row[5])
+                        found[int(body["version"])] = str(body["digest"])
+            begun += [row[4] for row in source.tables["logs"].rows.values()]
+        first = [digest for digest in begun if digest not in found.values()]
+        return found | ({1: max(set(first), key=first.count)} if first else {})
+
     # --- the record -----------------------------------------------------------------------------
 
     def _logs(self, tables: Mapping[str, Table]) -> None:
         found = self._legible(tables["events"])
-        if self.connection.execute("SELECT 1 FROM study").fetchone() is None:
+        empty = "SELECT 1 FROM study, protocols LIMIT 1"
+        if self.connection.execute(empty).fetchone() is None:
             raise DamagedStudy(
                 f"{self.path}: neither the file nor a backup beside it tells which study it was.",
                 "Look for a copy of the study elsewhere ('annotate backup' made it).",
