@@ -44,11 +44,21 @@ def _speak(document: Document, block: Block) -> None:
         plain_rows([visible(document.line(cell)) for cell in block.header], lines)
         if block.note:
             print(visible(document.line(block.note)))
-    elif isinstance(block, Bullets):
-        for line in block.lines:
-            print(visible(document.line(line)))
+    elif isinstance(block, Fold):
+        print(visible(document.line(block.summary)))
+        for each in block.blocks:
+            _speak(document, each)
     else:
-        print(visible(document.line(block.line)))
+        for line in _spoken(block):
+            print(visible(document.line(line)))
+
+
+def _spoken(block: Heading | Paragraph | Bullets | Figure | Verbatim) -> tuple[Line, ...]:
+    if isinstance(block, Bullets):
+        return block.lines
+    if isinstance(block, Figure):
+        return (("Figure, in the report as a file: ", *block.title),)
+    return ((*block.summary, ":"), (block.ref,)) if isinstance(block, Verbatim) else (block.line,)
 
 
 def _renderable(document: Document, block: Block) -> RenderableType:
