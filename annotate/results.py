@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from annotate.analysis.judges import JudgeReport
     from annotate.analysis.people import PeopleAgreement
     from annotate.analysis.second_source import Check
+    from annotate.analysis.supplement import Supplement
 
 SCHEMA = "annotate-results/1"
 SIMULATED = (
@@ -36,6 +37,7 @@ class Results:
 
     study: title, protocol, labels, versions. counts: what the study holds. design: the sample, None before a draw.
     coding: progress of each coder and what became of the units. reference: how the human labels came about.
+    conduct: what was frozen, looks at interim results, training, checks and reviews.
     """
 
     study: Mapping[str, Any]
@@ -43,12 +45,14 @@ class Results:
     design: Mapping[str, Any] | None
     coding: Mapping[str, Any]
     reference: Mapping[str, Any]
+    conduct: Mapping[str, Any] = field(default_factory=dict)
     people: PeopleAgreement | None = None
     judges: Mapping[str, JudgeReport] = field(default_factory=dict)
     impact: ImpactResult | None = None
     checks: tuple[Check, ...] = ()
     not_run: tuple[NotRun, ...] = ()
     notes: tuple[str, ...] = ()
+    more: Supplement | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """results.json: plain values, keys in a fixed order."""
@@ -59,12 +63,14 @@ class Results:
             "design": plain(self.design),
             "coding": plain(self.coding),
             "reference": plain(self.reference),
+            "conduct": plain(self.conduct),
             "people": None if self.people is None else plain(self.people),
             "judges": {name: judge_facts(report) for name, report in self.judges.items()},
             "impact": None if self.impact is None else self.impact.to_dict(),
             "checks": plain(self.checks),
             "not_run": plain(self.not_run),
             "notes": list(self.notes),
+            **({} if self.more is None else plain(self.more)),
         }
 
 

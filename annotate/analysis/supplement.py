@@ -1,4 +1,4 @@
-"""What a report holds beyond agreement and impact: the flow of counts, errors to look at, provenance, further checks."""
+"""What a report holds beyond agreement and impact: the flow of counts, errors to look at, provenance, checks."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Supplement:
-    """flow: see ``flow_facts``. oneself: agreement of each coder with themselves. scores and errors: by judge. attempts:
-    labels on responses that look like attempts to set their own grade. provenance: see ``provenance_facts``."""
+    """flow: see ``flow_facts``. oneself: agreement of each coder with themselves. scores, errors: by judge.
+
+    attempts: labels on responses that look as if they tried to set their own grade. provenance: ``provenance_facts``.
+    """
 
     flow: Mapping[str, Any]
     oneself: Mapping[str, Any] = field(default_factory=dict)

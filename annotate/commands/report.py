@@ -19,15 +19,18 @@ from annotate.commands.options import by_option, example, json_option, study_arg
 @click.option("--seed", default=1, show_default=True, help="Seed of the intervals that are drawn.")
 @click.option("--draws", type=click.IntRange(min=1000), default=4000, show_default=True, help="Draws for intervals.")
 @click.option("--names", "show_names", is_flag=True, help="Coders by name instead of pseudonym.")
+@click.option("--no-text", is_flag=True, help="Without the text of any item or response, in every form.")
 @click.option("--force", is_flag=True, help="Write over a report that is there.")
 @json_option
-def report(study: Path, out: Path, by: str | None, show_names: bool, force: bool, as_json: bool, **more: Any) -> None:
+def report(
+    study: Path, out: Path, by: str | None, show_names: bool, no_text: bool, force: bool, as_json: bool, **more: Any
+) -> None:
     """Write the report that goes with a paper.
 
     Markdown and HTML with the same numbers, both drawn from results.json, in which every number of the report stands.
     The same study, seed and versions give the same bytes; time and place are in run.json alone.
     """
-    from annotate.analysis.whole import Wanted, full_results
+    from annotate.analysis.whole import Wanted, report_results
     from annotate.commands.options import names
     from annotate.console import emit_json
     from annotate.progress import Waiting
@@ -38,7 +41,7 @@ def report(study: Path, out: Path, by: str | None, show_names: bool, force: bool
     wanted = Wanted(by=None if by is None else names(by), names=show_names, **more)
     with open_study(study) as opened, Waiting("Computing the report"):
         record_lead_view(opened, "report")
-        written = write_report(opened, full_results(opened, wanted), out, force=force)
+        written = write_report(opened, report_results(opened, wanted, text=not no_text), out, force=force)
     if as_json:
         emit_json({"files": [str(path) for path in written.files]})
         return

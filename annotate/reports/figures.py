@@ -20,7 +20,7 @@ STYLE = (
 
 
 def to_svg(document: Document, figure: Figure, *, alone: bool = False) -> str:
-    """The figure; ``alone``: as a file of its own, else to stand in a page. Rows without a defined number stay empty."""
+    """The figure; ``alone``: as a file of its own, else to stand in a page. A row without a number stays empty."""
     low, high, ticks = _scale(document, figure)
     height = TOP + STEP * len(figure.rows) + FOOT
 
@@ -64,7 +64,9 @@ def _scale(document: Document, figure: Figure) -> tuple[float, float, list[float
     return ticks[0], ticks[-1], ticks
 
 
-def _axis(figure: Figure, ticks: list[float], x: Callable[[float], float], height: int, low: float, high: float) -> Iterator[str]:
+def _axis(
+    figure: Figure, ticks: list[float], x: Callable[[float], float], height: int, low: float, high: float
+) -> Iterator[str]:
     bottom = height - FOOT + 4
     for tick in ticks:
         yield f'<line class="grid" x1="{x(tick)}" x2="{x(tick)}" y1="{TOP}" y2="{bottom}"/>'
@@ -72,7 +74,8 @@ def _axis(figure: Figure, ticks: list[float], x: Callable[[float], float], heigh
     yield f'<line class="axis" x1="{x(low)}" x2="{x(high)}" y1="{bottom}" y2="{bottom}"/>'
     if figure.axis:
         middle = (x(low) + x(high)) / 2
-        yield f'<text class="tick" x="{middle}" y="{bottom + 31}" text-anchor="middle">{escape_html(figure.axis)}</text>'
+        name = escape_html(visible(figure.axis))
+        yield f'<text class="tick" x="{middle}" y="{bottom + 31}" text-anchor="middle">{name}</text>'
 
 
 def _legend(figure: Figure) -> Iterator[str]:
@@ -100,9 +103,8 @@ def _mark(document: Document, mark: Mark, x: Callable[[float], float], y: float)
 def _shape(series: int, x: float, y: float) -> str:
     colour, shape = COLOURS[series % len(COLOURS)], SHAPES[series % len(SHAPES)]
     if shape == "square":  # open: it is what stands before anybody looked
-        return (
-            f'<rect x="{x - 4.5:g}" y="{y - 4.5:g}" width="9" height="9" fill="none" stroke="{colour}" stroke-width="2"/>'
-        )
+        box = f'x="{x - 4.5:g}" y="{y - 4.5:g}" width="9" height="9"'
+        return f'<rect {box} fill="none" stroke="{colour}" stroke-width="2"/>'
     if shape == "circle":
         return f'<circle cx="{x:g}" cy="{y:g}" r="5" fill="{colour}"/>'
     points = ((0, -6), (6, 0), (0, 6), (-6, 0))
