@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
+import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -22,7 +23,6 @@ APPLICATION_ID = 0x414E4E4F  # "ANNO"
 LATEST = 1  # the number of the last migration; a test holds it equal to db.migrations
 BUSY_SECONDS = 30.0
 RETRY_SECONDS = (0.001, 0.015)
-_MAGIC = b"SQLite format 3\x00"
 _OLDEST_SQLITE = (3, 38, 0)  # STRICT tables and JSON without a build option
 
 
@@ -48,6 +48,8 @@ def connect(path: Path, *, read_only: bool = False) -> StudyConnection:
         set_pragmas(connection)
     except (sqlite3.Error, UnicodeDecodeError) as error:
         connection.close()
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_NOTADB:
+            raise _no_study(path, "is not a study file") from error
         raise translate(error, path) from error
     except BaseException:
         connection.close()
@@ -79,19 +81,27 @@ def wal_of(path: Path) -> Path:
 
 
 def check_file(path: Path) -> None:
-    """Raise unless ``path`` is a file that starts like a SQLite database."""
-    if path.is_dir():
-        raise NotAStudy(f"{path}: is a folder.", "Name the study file in it.")
+    """Raise unless ``path`` is a file that can be read and is not empty.
+
+    It is never opened here but by SQLite: to close a file drops every lock that this process holds on it (POSIX), and
+    another process would then take itself for the last user and delete the log that ours still writes to.
+    """
     try:
-        with path.open("rb") as file:
-            start = file.read(len(_MAGIC))
+        found = path.stat()
     except FileNotFoundError:
         raise gone(path) from None
     except OSError as error:
         raise ReadOnlyStudy(f"{path}: cannot be read ({error.strerror}).", "Check its permissions.") from error
-    if start != _MAGIC:
-        seen = "is empty" if not start else "is not a study file"
-        raise NotAStudy(f"{path}: {seen}.", "'annotate init' makes a new study; 'annotate import' reads data into one.")
+    if stat.S_ISDIR(found.st_mode):
+        raise NotAStudy(f"{path}: is a folder.", "Name the study file in it.")
+    if not os.access(path, os.R_OK):
+        raise ReadOnlyStudy(f"{path}: cannot be read (permission denied).", "Check its permissions.")
+    if not found.st_size:
+        raise _no_study(path, "is empty")
+
+
+def _no_study(path: Path, seen: str) -> NotAStudy:
+    return NotAStudy(f"{path}: {seen}.", "'annotate init' makes a new study; 'annotate import' reads data into one.")
 
 
 def check_identity(connection: StudyConnection) -> None:
