@@ -71,13 +71,15 @@ def foreign_package() -> str:
 
 def _other(error: Exception, arguments: Sequence[str]) -> int:
     """Errors of the numbers, of a missing extra, and faults of ours."""
-    from annotate.faults import crash_log, missing_extra
+    from annotate.faults import crash_log, missing_extra, study_fault
 
     agreement_errors = sys.modules.get("agreement.errors")
     if agreement_errors is not None and isinstance(error, agreement_errors.AgreementError):
         return _say(str(error), code=2)
     if isinstance(error, ModuleNotFoundError) and (extra := missing_extra(error)):
         return _say(extra, code=2)
+    if told := study_fault(error, arguments):
+        return _say(told.message, told.hint, code=told.exit_code)
     if isinstance(error, OSError) and error.filename:
         return _say(f"{error.filename}: {error.strerror or type(error).__name__}.", code=2)
     if os.environ.get("ANNOTATE_DEBUG"):

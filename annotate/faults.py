@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from db.errors import AnnotateError
 
 EXTRAS = {
     "numpy": "analysis",
@@ -30,6 +35,20 @@ def missing_extra(error: ModuleNotFoundError) -> str:
     return f"This needs {module}, which is not installed. Install it with: pip install 'annotate-judge[{extra}]'"
 
 
+def study_fault(error: Exception, arguments: Sequence[str]) -> AnnotateError | None:
+    """What is wrong with the study that was named, where SQLite itself found it; None for any other error."""
+    library, study = sys.modules.get("sqlite3"), _study(arguments)
+    if library is None or study is None or not isinstance(error, library.Error):
+        return None
+    from db.faults import translate
+
+    return translate(error, study)
+
+
+def _study(arguments: Sequence[str]) -> Path | None:
+    return next((Path(a) for a in arguments if a.endswith(".db") and Path(a).is_file()), None)
+
+
 def crash_log(error: Exception, arguments: Sequence[str]) -> Path:
     """Write the traceback, without local variables, beside the study that was named, and return its path."""
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
@@ -41,7 +60,7 @@ def crash_log(error: Exception, arguments: Sequence[str]) -> Path:
 
 
 def _folder(arguments: Sequence[str]) -> Path:
-    study = next((Path(a) for a in arguments if a.endswith(".db") and Path(a).is_file()), None)
+    study = _study(arguments)
     folder = (
         study.with_name(study.name.removesuffix(".db") + ".d") if study else Path(tempfile.mkdtemp(prefix="annotate-"))
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from db.clock import utc_now
 from db.connection import check_file, open_connection
-from db.faults import StudyError, translate
+from db.faults import StudyError, damaged, translate
 from db.places import private_folder, side_folder
 
 
@@ -51,7 +51,7 @@ def _copy(path: Path, partial: Path) -> None:
         copy.execute("PRAGMA journal_mode = DELETE")
         found = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
         if found != "ok":
-            raise StudyError(f"{path}: the copy is damaged ({found}).", "Run 'annotate verify' on the study.")
+            raise damaged(path, found)
 
 
 def _new_name(path: Path, label: str) -> Path:

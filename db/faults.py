@@ -68,13 +68,13 @@ class ProtocolChanged(Refused):
 def translate(error: sqlite3.Error | UnicodeDecodeError, path: Path) -> AnnotateError:
     """The error that a person should read in place of SQLite's own (whose very words a damaged file can garble)."""
     if isinstance(error, UnicodeDecodeError):
-        return _damaged(path, "its list of tables is not legible")
+        return damaged(path, "its list of tables is not legible")
     code = getattr(error, "sqlite_errorcode", None)
     primary = None if code is None else code & 0xFF
     if _no_room(path, primary):
         return DiskFull(f"{path}: the disk is full; the last act was not saved.", "Free some space, then save again.")
     if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return _damaged(path, str(error))
+        return damaged(path, str(error))
     if primary == sqlite3.SQLITE_READONLY:
         if not path.exists():
             return gone(path)
@@ -88,7 +88,9 @@ def translate(error: sqlite3.Error | UnicodeDecodeError, path: Path) -> Annotate
     return StudyError(f"{path}: {error}.", "Run 'annotate verify' on the study.")
 
 
-def _damaged(path: Path, why: str) -> DamagedStudy:
+def damaged(path: Path, why: str) -> DamagedStudy:
+    """The error for a malformed file: what SQLite says of it, and the two ways out."""
+    why = " ".join(why.split())
     backups = f"{path.name.removesuffix('.db')}.d/backups"
     return DamagedStudy(
         f"{path}: the file is damaged ({why}).",

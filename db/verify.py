@@ -69,7 +69,7 @@ def _run(connection: sqlite3.Connection, name: str, check: Callable[[sqlite3.Con
 
 def _file(connection: sqlite3.Connection) -> Found:
     for (found,) in connection.execute("PRAGMA integrity_check(20)"):
-        yield None if found == "ok" else str(found)
+        yield None if found == "ok" else " ".join(str(found).split())
 
 
 def _foreign_keys(connection: sqlite3.Connection) -> Found:
