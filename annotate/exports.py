@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
+from db.backups import private_file
 from db.errors import AnnotateError
 from db.labels import LabelRow, UnitRow, label_rows, unit_rows
 from db.population import strata_fields
@@ -106,12 +107,13 @@ def _key(unit: UnitRow) -> dict[str, Any]:
 
 
 def write_rows(rows: Iterable[Row], out: Path, kind: str) -> int:
-    """Write the rows to a new file, whole or not at all, and return their number. Raises AnnotateError."""
+    """Write the rows to a new file of the owner's, whole or not at all, and return their number."""
     if out.exists():
         raise AnnotateError(f"{out}: there is already a file of that name.", "Name another one, or delete it first.")
     if not out.parent.is_dir():
         raise AnnotateError(f"{out.parent}: there is no such folder.", "Make it first.")
     partial = out.with_name(f".{out.name}.{os.getpid()}.part")
+    private_file(partial)
     try:
         number = _parquet(rows, partial) if kind == "parquet" else _text(rows, partial, kind)
         partial.replace(out)

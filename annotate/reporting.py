@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from db.backups import private_file
 from db.errors import AnnotateError
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def _ready(folder: Path, force: bool) -> None:
 
 def _write(path: Path, text: str) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    private_file(partial)
     try:
         partial.write_text(text, encoding="utf-8", newline="")
         partial.replace(path)

@@ -164,6 +164,7 @@ def test_the_same_labels_leave_in_three_forms(cli: Cli, coded_study: Path, tmp_p
     parquet = pytest.importorskip("pyarrow.parquet")
     for suffix in ("csv", "jsonl", "parquet"):
         cli("export", coded_study, "--out", tmp_path / f"labels.{suffix}")
+        assert (tmp_path / f"labels.{suffix}").stat().st_mode & 0o777 == 0o600
     with (tmp_path / "labels.csv").open(encoding="utf-8", newline="") as table:
         rows = [(row["task"], row["worker"], row["label"]) for row in csv.DictReader(table)]
     lines = (tmp_path / "labels.jsonl").read_text(encoding="utf-8").splitlines()
