@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -91,10 +92,15 @@ def _run_screen(
     mouse: bool,
 ) -> tuple[SessionSummary, str]:
     os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")  # before Textual reads it
+    gc.disable()  # loading makes much and frees little; the app enables it once the first item is painted
     thread = StudyThread(open_session)
     from tui.app import CodingApp
 
-    session = thread.session()
+    try:
+        session = thread.session()
+    except BaseException:
+        gc.enable()
+        raise
     if not has_colours():
         theme = "terminal"
     app = CodingApp(
@@ -108,6 +114,7 @@ def _run_screen(
     try:
         app.run(mouse=mouse)
     finally:
+        gc.enable()
         thread.close()
     if app.failure is not None:
         from tui.crash import report_crash

@@ -19,19 +19,18 @@ LAUNCH = Path(__file__).with_name("launch.py")
 class Terminal:
     """Runs ``launch.py`` with the given arguments; leave the ``with`` block to end it."""
 
-    def __init__(self, *arguments, size=(120, 40), config=None, **environment):
+    def __init__(self, *arguments, size=(120, 40), config=None, command=None, **environment):
         self.output = b""
-        environment = {
-            "TERM": "xterm-256color",
-            "COLORTERM": "truecolor",
-            "XDG_CONFIG_HOME": str(config or "/nonexistent"),
-        } | environment
+        self.mark = 0
+        folder = str(config or "/nonexistent")
+        environment = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "XDG_CONFIG_HOME": folder} | environment
+        command = command or (sys.executable, str(LAUNCH), *map(str, arguments))
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             for name in ("NO_COLOR", "COLUMNS", "LINES"):
                 os.environ.pop(name, None)
             os.environ.update(environment)
-            os.execv(sys.executable, [sys.executable, str(LAUNCH), *map(str, arguments)])
+            os.execvp(command[0], command)
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
 
     def __enter__(self):
@@ -60,14 +59,19 @@ class Terminal:
 
     def wait_for(self, words, seconds=30):
         """Until ``words`` have been written since the last call."""
-        wanted, start = words.encode(), len(self.output) if not self.output else getattr(self, "_from", 0)
+        wanted = words.encode()
         until = time.monotonic() + seconds
-        while wanted not in self.output[start:]:
+        while (found := self.output.find(wanted, self.mark)) < 0:
             if time.monotonic() > until:
                 raise AssertionError(f"{words!r} never came; the end of the output: {self.output[-1500:]!r}")
             if select.select([self.fd], [], [], 0.1)[0] and not self._take():
                 raise AssertionError(f"the program ended before {words!r}: {self.output[-1500:]!r}")
-        self._from = self.output.index(wanted, start) + len(wanted)
+        self.mark = found + len(wanted)
+
+    def wait_for_any(self, seconds=30):
+        """Until anything has been written."""
+        if not select.select([self.fd], [], [], seconds)[0] or not self._take():
+            raise AssertionError("nothing came")
 
     def keys(self, text):
         os.write(self.fd, text.encode())

@@ -340,7 +340,7 @@ async def test_the_mouse_works_too(make_study):
         await seat.settle()
         assert seat.position == 2
         await seat.press("s")
-        await seat.pilot.click("#list", offset=(10, 3))
+        await seat.pilot.click("#bottom", offset=(10, 2))
         await seat.settle()
     assert [event["kind"] for event in events(study[0])[1:]] == ["label", "skip"]
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import Container
+from textual.geometry import Region
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
@@ -20,6 +22,7 @@ from tui.itemview import ItemView
 from tui.keymachine import Press
 from tui.modes import Mode
 from tui.pane import WIDEST, Pane
+from tui.pieces import Row
 from tui.requests import View
 from tui.widgets.rows import Rows
 from tui.widgets.stack import Stack
@@ -46,22 +49,21 @@ class CodingScreen(Screen[None], inherit_bindings=False):
         self.coder = coder
         self.item = ItemView()
         self._telling = bars.Telling()
-        self._status, self._list, self._bottom = Rows(id="status"), Rows(id="list"), Rows(id="bottom")
+        self._status, self._bottom = Rows(id="status"), Rows(id="bottom")
         self._stack, self._beside = Stack(id="item"), Stack(id="codebook", ground="side", left=2)
         self._book = Pane()
         self._page = Pane()
         self._book_shows: object = None
         self._page_shows: object = None
+        self._listed = 0
         self._wait: Timer | None = None
         self._slow: Timer | None = None
 
     def compose(self) -> ComposeResult:
         yield self._status
-        with Container(id="desk"):
-            yield self._stack
-            yield self._beside
-        yield self._list
         yield self._bottom
+        yield self._stack
+        yield self._beside
 
     def on_mount(self) -> None:
         self._beside.show([self._book])
@@ -71,7 +73,7 @@ class CodingScreen(Screen[None], inherit_bindings=False):
 
     def set_theme(self, name: str) -> None:
         """Draw everything in this theme."""
-        for widget in (self._status, self._stack, self._beside, self._list, self._bottom):
+        for widget in (self._status, self._stack, self._beside, self._bottom):
             widget.set_theme(name)
 
     # --- keys and mouse -------------------------------------------------------------------------
@@ -93,13 +95,13 @@ class CodingScreen(Screen[None], inherit_bindings=False):
         if message.sends:
             typed = message.sends if len(message.sends) == 1 else None
             self._controller.press(Press(message.sends, typed), message.time)
-        elif message.rows.id == "list":
-            self._pick(message.row, message.time)
+        elif message.rows is self._bottom and 0 < message.row <= self._listed:
+            self._pick(message.row - 1, message.time)
 
     def _pick(self, row: int, at: float) -> None:
         """A click on a row chooses it, as the arrow keys and Enter would."""
         controller, state = self._controller, self._controller.state
-        target = lists.first_row(state, self._list_length(), self._list_height()) + row - 1  # a rule stands above
+        target = lists.first_row(state, self._list_length(), self._list_height()) + row
         step = "down" if target > state.row else "up"
         for _ in range(abs(target - state.row)):
             controller.press(Press(step), at)
@@ -118,7 +120,13 @@ class CodingScreen(Screen[None], inherit_bindings=False):
         self._show_panes()
         if view.item is not None:
             assignment = view.item.assignment
-            self.call_after_refresh(lambda: self._controller.painted(assignment, self.app.clock()))
+            self.call_after_refresh(lambda: self._painted(assignment))
+
+    def _painted(self, assignment: str) -> None:
+        self._controller.painted(assignment, self.app.clock())
+        if not gc.isenabled():
+            gc.freeze()  # what is loaded stays: later collections need not look at it
+            gc.enable()
 
     def refresh_mode(self) -> None:
         """Draw what depends on the mode. A save is shown as under way only if it takes a while."""
@@ -177,6 +185,10 @@ class CodingScreen(Screen[None], inherit_bindings=False):
 
     # --- inside ---------------------------------------------------------------------------------
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Nothing of the screen itself is ever in view."""
+        return [Strip.blank(crop.width)] * crop.height
+
     @property
     def _controller(self) -> Controller:
         return self.app.controller
@@ -192,10 +204,9 @@ class CodingScreen(Screen[None], inherit_bindings=False):
         state, desk, view, wide = controller.state, controller.desk, controller.view, self.size.width
         self._status.set_rows([bars.status(desk.protocol.name, self.coder, view, state, wide)])
         decision = bars.decision(desk, state, view, self._told(), wide)
-        self._bottom.set_rows([*decision, bars.footer(desk, state, wide)], grow=True)
+        self._bottom.set_rows([*self._list_rows(), *decision, bars.footer(desk, state, wide)], grow=True)
         self._show_page()
         self._show_book()
-        self._show_list()
 
     def _told(self) -> bars.Telling:
         controller = self._controller
@@ -209,7 +220,9 @@ class CodingScreen(Screen[None], inherit_bindings=False):
     def _fit(self, width: int) -> None:
         """The codebook stands beside the item where there is room for both."""
         _display(self._beside, width >= WIDE and self._page_shows is None)
-        self._beside.styles.width = max(36, min(width * 36 // 100, WIDEST + 4))
+        book, now = max(36, min(width * 36 // 100, WIDEST + 4)), self._beside.styles.width
+        if now is None or now.value != book:
+            self._beside.styles.width = book
 
     def _considered(self) -> str | None:
         """The label whose rule is in view: the one that waits, the one looked up, or the one that was given."""
@@ -259,14 +272,16 @@ class CodingScreen(Screen[None], inherit_bindings=False):
         assert controller.pending is not None
         return sheets.change_page(controller.pending), 0
 
-    def _show_list(self) -> None:
-        controller = self._controller
-        open_ = controller.state.mode in lists.LISTS
-        _display(self._list, open_)
-        if open_:
-            desk, state, wide = controller.desk, controller.state, self.size.width
-            shown = lists.rows(desk, state, controller.queue.entries, self._list_height(), wide)
-            self._list.set_rows(shown, grow=True)
+    def _list_rows(self) -> list[Row]:
+        """The list that is open, above the decision bar; its first row is a rule."""
+        controller, wide = self._controller, self.size.width
+        desk, state = controller.desk, controller.state
+        if state.mode not in lists.LISTS:
+            self._listed = 0
+            return []
+        shown = lists.rows(desk, state, controller.queue.entries, self._list_height(), wide)
+        self._listed = len(shown) - 1
+        return shown
 
     def _list_length(self) -> int:
         controller = self._controller

@@ -33,7 +33,8 @@ class Rows(Drawn, can_focus=False):
     def set_rows(self, rows: Iterable[Row], *, grow: bool = False) -> None:
         """Draw these lines from now on; ``grow``: in as much height as they need."""
         rows = list(rows)
-        if grow and len(rows) != len(self.rows):
+        height = self.styles.height
+        if grow and (height is None or height.value != len(rows)):
             self.styles.height = len(rows)
         if rows != self.rows:
             self.rows = rows
