@@ -79,14 +79,14 @@ def redact_response(connection: sqlite3.Connection, response: int) -> None:
         (REDACTED, REDACTED, utc_now(), response),
     )
     connection.execute(
-        "UPDATE judge_labels SET reply = NULL, rationale = NULL, failure = CASE WHEN failure IS NULL THEN NULL ELSE ? END,"
-        " extra = '{}' WHERE response_id = ?",
+        "UPDATE judge_labels SET reply = NULL, rationale = NULL, extra = '{}',"
+        " failure = CASE WHEN failure IS NULL THEN NULL ELSE ? END WHERE response_id = ?",
         (REDACTED, response),
     )
     # An output that is no label was kept whole and may quote the text; what the mapping knows is a label's name.
     connection.execute(
-        "UPDATE judge_labels SET raw = ?, raw_key = ? WHERE response_id = ? AND raw_key <> '' AND NOT EXISTS ("
-        "SELECT 1 FROM judge_map_entries m WHERE m.judge_id = judge_labels.judge_id AND m.raw_key = judge_labels.raw_key)",
+        "UPDATE judge_labels AS l SET raw = ?, raw_key = ? WHERE l.response_id = ? AND l.raw_key <> '' AND NOT EXISTS"
+        " (SELECT 1 FROM judge_map_entries m WHERE m.judge_id = l.judge_id AND m.raw_key = l.raw_key)",
         (REDACTED, REDACTED, response),
     )
 

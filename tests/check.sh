@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the tests need into .venv-test and runs them. With CI=true the slow tier runs too, and nothing skips.
+# Installs what the tests need into .venv-test and runs them. With CI=true the slow tier runs too.
 set -eu
 cd "$(dirname "$0")/.."
 

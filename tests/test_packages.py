@@ -24,9 +24,8 @@ def modules_after(code: str) -> set[str]:
 
 
 def test_imports_point_one_way() -> None:
-    done = subprocess.run(
-        [str(Path(sys.executable).with_name("lint-imports"))], cwd=REPOSITORY, capture_output=True, text=True, timeout=240
-    )
+    tool = str(Path(sys.executable).with_name("lint-imports"))
+    done = subprocess.run([tool], cwd=REPOSITORY, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stdout
 
 
@@ -59,7 +58,8 @@ def test_a_foreign_package_of_the_same_name_is_named_in_one_line(tmp_path: Path)
 
 def test_every_package_is_installed() -> None:
     """The list in pyproject.toml is written by hand, because annotate.samples is mapped; it must not fall behind."""
-    declared = set(tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"])
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    declared = set(project["tool"]["setuptools"]["packages"])
     found = {
         ".".join(path.parent.relative_to(REPOSITORY).parts)
         for top in ("agreement", "annotate", "db", "tui")
