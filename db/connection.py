@@ -49,7 +49,8 @@ def connect(path: Path, *, read_only: bool = False) -> StudyConnection:
     except (sqlite3.Error, UnicodeDecodeError) as error:
         connection.close()
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_NOTADB:
-            raise _no_study(path, "is not a study file") from error
+            hint = f"If it was one, run 'annotate repair {path} --to NEW.db'; 'annotate init' makes a new study."
+            raise NotAStudy(f"{path}: is not a study file.", hint) from error
         raise translate(error, path) from error
     except BaseException:
         connection.close()

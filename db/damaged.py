@@ -17,7 +17,10 @@ _HEADER = 100
 
 
 def copied(path: Path, folder: Path) -> Path:
-    """A copy of the file and of its write-ahead log in ``folder``; what is repaired is never touched."""
+    """A copy of the file and of its write-ahead log in ``folder``; what is repaired is never touched.
+
+    Closing a file drops every lock that this process holds on it: the study must not be open in this process.
+    """
     copy = folder / "damaged.db"
     shutil.copyfile(path, copy)
     if wal_of(path).exists():

@@ -134,14 +134,14 @@ class Checker:
 
     def _digested(self, content: tuple[Any, ...]) -> tuple[tuple[Any, ...], str]:
         """The content as it can be stored, and its digest."""
-        text = "".join(["n\0" if value is None else f"s{value}\0" for value in content])
+        text = _tagged(content)
         try:
             encoded = text.encode()
         except UnicodeEncodeError:
             return self._digested(self._cleaned(content))
         if text.count("\0") != len(content):
             return self._digested(self._cleaned(content))
-        return content, hashlib.sha256(encoded).hexdigest()[:DIGEST_LENGTH]
+        return content, _digest(encoded)
 
     def _storable(self, content: tuple[Any, ...]) -> tuple[Any, ...]:
         """The content as it can be stored."""
@@ -157,6 +157,19 @@ class Checker:
         clean, number = UNSTORABLE.subn("\ufffd", text)
         self.replaced += number
         return clean
+
+
+def content_digest(content: tuple[Any, ...]) -> str:
+    """The digest of a content as it is stored: of an item or a response, its fields in the order of ``Checker``."""
+    return _digest(_tagged(content).encode())
+
+
+def _tagged(content: tuple[Any, ...]) -> str:
+    return "".join(["n\0" if value is None else f"s{value}\0" for value in content])
+
+
+def _digest(encoded: bytes) -> str:
+    return hashlib.sha256(encoded).hexdigest()[:DIGEST_LENGTH]
 
 
 def _check_confidence(confidence: int | None, grid: int | None) -> None:

@@ -15,6 +15,7 @@ from db.drawing import units_digest
 from db.stacks import Stacks
 from db.study import Study
 from db.texts import text_digest
+from db.verify_contents import broken_contents
 from db.verify_design import broken_draws
 from db.verify_fold import broken_folds
 
@@ -269,6 +270,7 @@ _CHECKS: dict[str, Callable[[sqlite3.Connection], Found]] = {
     "foreign keys": _foreign_keys,
     "JSON": _json_columns,
     "codebooks": _protocols,
+    "items and responses": broken_contents,
     "logs": _logs,
     "texts": _texts,
     "annotations": broken_folds,

@@ -138,6 +138,18 @@ FORGERIES = [
     ("UPDATE sample_units SET pi = 0.9 WHERE unit_id = 1", "sample%", "samples", "are not those that the lead's log"),
     ("UPDATE texts SET text = 'kind words'", "texts%", "texts", "was changed"),
     ("UPDATE protocols SET toml = 'another codebook'", "protocols%", "codebooks", "version 1: its text was"),
+    (
+        "UPDATE responses SET text = 'Secret answer 7!' WHERE text = 'Secret answer 7'",
+        None,
+        "items and responses",
+        "q7: it",
+    ),
+    (
+        "UPDATE items SET question = question || ' ' WHERE id = 2",
+        None,
+        "items and responses",
+        "item q2: it is not what",
+    ),
     ("DELETE FROM unmaskings", None, "unmaskings and reopenings", "does not hold it"),
     ("UPDATE items SET gold = '[1 2]' WHERE id = 1", None, "JSON", "items.gold: 1 values"),
     ("DELETE FROM judge_labels WHERE id = 3", None, "imports", "24 judge labels came in, 23 are there"),
