@@ -91,7 +91,8 @@ class StudyDashboard:
         facts: dict[str, Any] = {"agreement": {n: _estimate(c) for n, c in people.coefficients.items()}}
         try:
             impact = impact_results(study, wanted)
-            sections.append(_impact(impact, self._width))
+            fixed = frozen(study)
+            sections.append(_impact(impact, self._width, fixed.primary if fixed else None))
             facts["score_change"] = _impact_facts(impact, self._width)
         except Exception as error:
             from db.errors import AnnotateError
@@ -254,31 +255,39 @@ def _line(name: str, found: Any, more: str = "") -> Line:
     return Line(name, f"{found.value:.2f}", " ".join(part for part in (interval, more) if part))
 
 
+_COEFFICIENTS = {
+    "percent_agreement": "percent",
+    "krippendorff_alpha": "Krippendorff's alpha",
+    "gwet_ac1": "Gwet's AC1",
+    "cohen_kappa": "Cohen's kappa",
+}
+
+
 def _agreement(people: PeopleAgreement) -> Section:
-    named = ("percent_agreement", "krippendorff_alpha", "gwet_ac1", "cohen_kappa")
     lines = [
-        _line(name.replace("_", " "), people.coefficients[name], f"n = {people.n_units:,}")
-        for name in named
-        if name in people.coefficients
+        _line(_COEFFICIENTS[name], people.coefficients[name]) for name in _COEFFICIENTS if name in people.coefficients
     ]
     lines += [_line(f"  {label}", found) for label, found in people.labels.items()]
     lines += [_line(f"rating, {name.replace('_', ' ')}", found) for name, found in people.ratings.items()]
-    return Section("Agreement of people, 95 % intervals", tuple(lines))
+    return Section(f"Agreement of people on {people.n_units:,} units, 95 % intervals", tuple(lines))
 
 
-def _impact(impact: ImpactResult, width: float) -> Section:
-    lines = []
-    for row in _impact_facts(impact, width):
-        if row["width"] is None:
-            lines.append(Line(_named(row), "undefined", row["why"] or ""))
-            continue
-        needed = "narrow enough" if row["needed"] == 0 else f"about {row['needed']:,} more labels for {width:g}"
-        lines.append(Line(_named(row), f"{row['change']:+.3f}", f"width {row['width']:.3f}, {needed}"))
+def _impact(impact: ImpactResult, width: float, primary: str | None) -> Section:
+    """One line a model and score; the primary score, where one was frozen, stands before the others."""
+    rows = sorted(_impact_facts(impact, width), key=lambda row: row["score"] != primary)
+    lines = [_impact_line(row, width) for row in rows]
     return Section(f"Score change, people minus {impact.main.judge}", tuple(lines))
 
 
+def _impact_line(row: Mapping[str, Any], width: float) -> Line:
+    if row["width"] is None:
+        return Line(_named(row), "undefined", row["why"] or "")
+    more = "narrow enough" if row["needed"] == 0 else f"{row['needed']:,} more for {width:g}"
+    return Line(_named(row), f"{row['change']:+.3f}", f"width {row['width']:.2f}, {more}")
+
+
 def _named(row: Mapping[str, Any]) -> str:
-    return f"{row['model']}, {row['score']}" if row["model"] else str(row["score"])
+    return f"{row['score']}  {row['model']}".rstrip()
 
 
 def _impact_facts(impact: ImpactResult, width: float) -> list[dict[str, Any]]:

@@ -155,11 +155,14 @@ class AdjudicationSession:
             why = self._why.get(unit, "")
         elif self.mode == "judge":
             judged = judge_opinion(connection, response, self.review.judges[0], "judge")
-            opinions, why = (*opinions, judged), "people and judge, who they are unmasked"
+            opinions, why = (*opinions, judged), "coders, and the judge unmasked"
         else:
             sides = self.review.sides(unit)
             shown = zip(("first judge", "second judge"), sides, strict=True)
-            opinions, why = tuple(judge_opinion(connection, response, judge, who) for who, judge in shown), "two judges"
+            opinions, why = (
+                tuple(judge_opinion(connection, response, judge, who) for who, judge in shown),
+                "two judges, in an order of this case's own",
+            )
         self._unmask(unit, unit_id)
         return Case(unit, why, item, opinions, decision_of(connection, self._assignment(connection, unit_id)))
 
