@@ -61,6 +61,8 @@ def _design(design: dict[str, Any] | None) -> str:
         return "No sample was drawn yet."
     if design["kind"] == "census":
         return f"Sample: the {design['n']:,} responses whose human labels were imported (a census)."
+    if design["kind"] == "imported":
+        return f"Sample: {design['n']:,} responses whose labels and probabilities were imported."
     by = ", ".join(design["by"]) or "no strata"
     what = "items" if design["unit"] == "item" else "responses"
     drawn = f"Sample: {design['n']:,} of {design['population']:,} {what}, by {by}"

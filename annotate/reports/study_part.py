@@ -100,6 +100,14 @@ def _design(pieces: Pieces) -> Iterator[Block]:
             " responses with imported labels are taken as a census: each stands for itself.",
         )
         return
+    if design["kind"] == "imported":
+        yield paragraph(
+            Ref("/design/n", "count"),
+            " responses were imported with their inclusion probabilities; they stand for ",
+            Ref("/design/population", "count"),
+            ".",
+        )
+        return
     yield paragraph(
         Ref("/design/n", "count"),
         " of ",
