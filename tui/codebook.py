@@ -51,16 +51,20 @@ def _rule(writer: Writer, rule: LabelRule, key: str, *, full: bool) -> None:
 
 def _flowing(writer: Writer, text: str, indent: int) -> None:
     """A definition comes wrapped from its file: let each of its paragraphs flow."""
-    for line in flowing(text):
+    for line in flowing(text, by_sentence=False):
         marker = len(line) - len(_POINT.sub("", line))
         writer.line(safe(line), indent=(indent, indent + marker))
 
 
-def flowing(text: str) -> list[str]:
-    """Paragraphs and points as one line each: a text comes wrapped from its file, and is wrapped anew for the panel."""
+def flowing(text: str, *, by_sentence: bool = True) -> list[str]:
+    """Paragraphs and points as one line each: a text comes wrapped from its file, and is wrapped anew for the panel.
+
+    ``by_sentence``: a line that ends a sentence is the end of its paragraph, as instructions are written.
+    """
     lines: list[str] = []
     for line in text.strip().split("\n"):
-        if lines and lines[-1] and line.strip() and not _POINT.match(line) and not lines[-1].endswith(_ENDS):
+        ended = not lines or not lines[-1] or (by_sentence and lines[-1].endswith(_ENDS))
+        if line.strip() and not ended and not _POINT.match(line):
             lines[-1] += " " + line.strip()
         else:
             lines.append(line.strip())

@@ -57,11 +57,12 @@ class Seat:
 
 
 @asynccontextmanager
-async def seated(study, size=(120, 40), **options):
+async def seated(study, size=(120, 40), coder="ada", **options):
+    """The desk on ``study`` (path, protocol), ready for keys."""
     path, protocol = study
-    thread = StudyThread(lambda: CodingSession.open(path, "ada", protocol))
+    thread = StudyThread(lambda: CodingSession.open(path, coder, protocol))
     thread.session()
-    app = CodingApp(thread, coder="ada", protocol=protocol, make_keymap=load_keymap, **options)
+    app = CodingApp(thread, coder=coder, protocol=protocol, make_keymap=load_keymap, **options)
     try:
         async with app.run_test(size=size) as pilot:
             seat = Seat(app, pilot)
