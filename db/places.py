@@ -36,8 +36,8 @@ SYNC_FOLDERS = (
     "syncthing",
 )
 INSTEAD = (
-    "Keep the study on a local disk and send coders a pack each ('annotate pack'), "
-    "or keep one file per coder and merge them ('annotate merge')."
+    "Keep the study on a local disk; for coders on other machines, give each a copy of it, again on a local disk, "
+    "and bring their labels together with 'annotate merge'."
 )
 
 

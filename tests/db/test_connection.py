@@ -289,7 +289,7 @@ def test_a_sync_folder_is_refused_with_the_alternative(tmp_path: Path) -> None:
     folder.mkdir()
     with pytest.raises(UnsafePlace, match="sync folder") as caught:
         create_study(folder / "s.db", protocol())
-    assert "annotate pack" in caught.value.hint and list(folder.iterdir()) == []
+    assert "annotate merge" in caught.value.hint and list(folder.iterdir()) == []
     shutil.copy(small_study(tmp_path / "s.db"), folder / "s.db")
     with pytest.raises(UnsafePlace):
         open_study(folder / "s.db")

@@ -6,17 +6,21 @@ there twice, the file proves itself, and the next session goes on.
 
 from __future__ import annotations
 
+import gzip
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from builder import protocol, small_study
+from builder import protocol, seeded, small_study
 
 from db.coding import CodingSession
+from db.connection import open_connection
+from db.overview import imports_of, study_counts
 from db.records import Act
-from db.study import open_study
+from db.study import create_study, open_study
 from db.verify import verify
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")]
@@ -46,11 +50,11 @@ with CodingSession.open({path!r}, "A", protocol()) as session:
 """
 
 
-def inject(path: Path, what: str) -> tuple[int, list[list[str]]]:
-    """Run the session with a fault; return its exit status and what it acknowledged."""
-    command = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e", f"inject=pwrite64:{what}"]
+def inject(path: Path, what: str, program: str = SESSION, call: str = "pwrite64") -> tuple[int, list[list[str]]]:
+    """Run the program with a fault; return its exit status and what it acknowledged."""
+    command = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:{what}"]
     run = subprocess.run(
-        [*command, sys.executable, "-c", PATHS + SESSION.format(path=str(path))],
+        [*command, sys.executable, "-c", PATHS + program.format(path=str(path))],
         capture_output=True,
         text=True,
         timeout=60,
@@ -119,3 +123,152 @@ def test_a_full_disk_refuses_in_words_and_the_study_goes_on(tmp_path: Path, step
             session.save(Act("label", item.assignment, label="HEDGE"))
         assert verify_whole(path)
     assert refused > 0
+
+
+# --- merging ----------------------------------------------------------------------------------------
+
+MERGE = """
+import os
+from db.merge import merge_copy
+from db.study import open_study
+with open_study({path!r}) as study, open_study({path!r}.replace(".db", "-copy.db")) as copy:
+    found = merge_copy(study, copy)
+    os.write(1, f"merged {{found.added}}\\n".encode())
+"""
+
+
+def coded(path: Path, number: int, note: str | None = None) -> None:
+    with CodingSession.open(path, "A", protocol()) as session:
+        for _ in range(number):
+            item = session.next()
+            assert item is not None
+            session.save(Act("label", item.assignment, label="WRONG", note=note))
+
+
+def test_killed_at_every_write_of_a_merge_all_of_it_came_in_or_nothing(tmp_path: Path) -> None:
+    home = small_study(tmp_path / "home.db", "A")
+    coded(home, 2)
+    other = Path(shutil.copy(home, tmp_path / "other.db"))
+    coded(other, 3, "a note")
+    seen = set()
+    for number in range(1, 200):
+        path, copy = tmp_path / f"m{number}.db", tmp_path / f"m{number}-copy.db"
+        shutil.copy(home, path)
+        shutil.copy(other, copy)
+        status, told = inject(path, f"signal=KILL:when={number}", MERGE)
+        labels = labels_of(path)
+        assert labels in ({2, 5} if status else {5}) and (labels == 5 or not told)
+        seen.add(labels)
+        assert inject(path, "signal=KILL:when=9999", MERGE)[1] == [["merged", str(5 - labels)]]
+        assert labels_of(path) == 5
+        if status == 0:
+            assert told == [["merged", "3"]] and seen == {2, 5} and number > 5
+            return
+    raise AssertionError("merging never came to its end")
+
+
+def labels_of(path: Path) -> int:
+    """How many labels stand, in a study that holds."""
+    with open_study(path) as study:
+        proved = verify(study)
+        assert proved.holds, [each for each in proved.checks if each.broken]
+        return study_counts(study).labelled
+
+
+# --- migration --------------------------------------------------------------------------------------
+
+MIGRATE = """
+import os
+import db.connection, db.migrations, db.schema
+later = ("CREATE TABLE next_thing (x INTEGER) STRICT", "INSERT INTO next_thing SELECT id FROM assignments",
+         "ALTER TABLE coders ADD COLUMN colour TEXT NOT NULL DEFAULT ''", "CREATE INDEX next_x ON next_thing (x)")
+db.migrations.MIGRATIONS = (*db.migrations.MIGRATIONS, (db.schema.LATEST + 1, "m_next", later))
+db.connection.LATEST = db.schema.LATEST = db.schema.LATEST + 1
+from contextlib import closing
+from pathlib import Path
+with closing(db.connection.connect(Path({path!r}))) as connection:
+    db.schema.migrate(connection, db.schema.LATEST)
+os.write(1, b"migrated\\n")
+"""
+
+
+def version_of(path: Path) -> int:
+    with closing(open_connection(path, "rw")) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("SELECT count(*) FROM events").fetchone() == (27,)
+        tables = connection.execute("SELECT count(*) FROM sqlite_master WHERE name LIKE 'next%'").fetchone()[0]
+        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        assert tables == (0 if version == 1 else 2)
+        return version
+
+
+def test_killed_at_every_write_of_a_migration_the_study_is_old_or_new_and_whole(tmp_path: Path) -> None:
+    fixture = gzip.decompress((Path(__file__).parent / "fixtures" / "m001.db.gz").read_bytes())
+    whole, number, step = tmp_path / "whole.db", 0, 1
+    whole.write_bytes(fixture)
+    seen = set()
+    while number < 2000:
+        number += step
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        path = Path(shutil.copy(whole, folder / "s.db"))
+        status, told = inject(path, f"signal=KILL:when={number}", MIGRATE)
+        version = version_of(path)
+        seen.add(version)
+        assert version == 2 or not told
+        copies = list((folder / "s.d" / "backups").glob("*.db"))
+        assert all(version_of(copy) == 1 for copy in copies) and (version == 1 or len(copies) == 1)
+        step = 1 if copies else 13  # the many equal writes of the backup itself are taken in strides
+        assert inject(path, "signal=KILL:when=65000", MIGRATE)[1] == [["migrated"]]
+        assert version_of(path) == 2
+        shutil.rmtree(folder)
+        if status == 0:
+            assert seen == {1, 2}
+            return
+    raise AssertionError("the migration never came to its end")
+
+
+# --- importing --------------------------------------------------------------------------------------
+
+IMPORT = """
+import os
+from db.errors import AnnotateError
+from db.imports import SourceFile, import_rows
+from db.records import ItemRow, ResponseRow
+from db.study import open_study
+from builder import protocol
+rows = []
+for n in range(1, 1201):
+    rows += [ItemRow(f"q{{n}}", n, "What? " * 40), ResponseRow(f"q{{n}}", n, "An answer. " * 60, model="m")]
+try:
+    with open_study({path!r}) as study:
+        source = [SourceFile("run.jsonl", "a" * 64, 1)]
+        import_rows(study, rows, format="t", sources=source, protocol=protocol())
+        os.write(1, b"imported\\n")
+except AnnotateError as error:
+    os.write(1, f"refused {{type(error).__name__}} {{error.hint}}\\n".encode())
+"""
+
+
+@pytest.mark.parametrize("when", [1, 5, 40, 200, 400])
+def test_a_full_disk_in_mid_import_leaves_the_study_as_it_was(tmp_path: Path, when: int) -> None:
+    path = tmp_path / "s.db"
+    create_study(path, protocol(), random_bytes=seeded(3)).close()
+    status, told = inject(path, f"error=ENOSPC:when={when}+", IMPORT)
+    assert status == 0 and told[0][0] == "refused", told
+    assert told[0][1] in {"DiskFull", "StudyError"} and len(told[0]) > 2  # it says what to do
+    with open_study(path) as study:
+        assert verify(study).holds and study_counts(study).items == 0 and imports_of(study) == ()
+    status, told = inject(path, "error=ENOSPC:when=65000", IMPORT)
+    assert told == [["imported"]]
+    with open_study(path) as study:
+        assert verify(study).holds and study_counts(study).responses == 1200
+
+
+@pytest.mark.parametrize("call", ["fdatasync", "fsync"])
+def test_a_disk_that_cannot_sync_is_not_called_saved(tmp_path: Path, call: str) -> None:
+    """A label whose write could not be made durable is not acknowledged, and the study goes on afterwards."""
+    path = small_study(tmp_path / "s.db", "A")
+    status, told = inject(path, "error=EIO:when=2+", call=call)
+    assert status == 0 or not told, told
+    check(path, told)
