@@ -1,6 +1,7 @@
 """Do the intervals of score impact cover, and is the ranking right? Simulated corpora with known human labels.
 
     python benchmarks/coverage_impact.py                 all scenarios, table to docs/coverage-impact.md
+    python benchmarks/coverage_impact.py --only 3        that scenario alone; its section names the engine's commit
     python benchmarks/coverage_impact.py --only 3 --replications 50 --print
 
 Scenarios and seed are in benchmarks/scenarios/impact.toml, committed before the run. A replication draws a corpus, the
@@ -401,11 +402,25 @@ def main() -> None:
         times = few if scenario["kind"] == "profiles" else replications
         results.append((scenario, run(scenario, setup["seed"], times, setup["draws"])))
         print(section(*results[-1]), file=sys.stderr, flush=True)
-    text = report(results, setup, replications, few, engine)
+    if options.print or not options.only:
+        text = report(results, setup, replications, few, engine)
+    else:
+        text = renewed(TABLE.read_text(encoding="utf-8"), results, engine)
     if options.print:
         print(text)
     else:
         TABLE.write_text(text, encoding="utf-8", newline="")
+
+
+def renewed(text: str, results: list[tuple[Scenario, Findings]], engine: str) -> str:
+    """The table with the sections of these scenarios replaced, each saying which engine it was run with."""
+    today = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
+    head, *old = text.split("\n## ")
+    sections = {part.split("\n", 1)[0]: part for part in old}
+    for scenario, found in results:
+        title, body = section(scenario, found).lstrip("\n").removeprefix("## ").split("\n", 1)
+        sections[title] = f"{title}\n\nEngine of commit {engine}, {today}.\n{body.rstrip()}\n"
+    return "\n## ".join([head.rstrip("\n") + "\n", *(part.rstrip("\n") + "\n" for part in sections.values())])
 
 
 if __name__ == "__main__":

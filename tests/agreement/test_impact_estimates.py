@@ -192,6 +192,15 @@ def test_noise_floor_opens_the_upper_side() -> None:
     assert "not distinguishable from sampling noise" in (found["EHQ3"].human.note or "")
     assert found["EHQ"].human.note == found["EHQ3"].human.note
     assert found["EHQ1"].human.note is None
+    # On the sample the interval of the difference is opened as well.
+    part = (
+        score_impact(corpus, sample, [Ehq()], options=Options(draws=1000, permutations=99))
+        .main.models["m"]
+        .parts["EHQ3"]
+    )
+    assert part.sample is not None
+    assert "not distinguishable" in (part.sample.delta.note or "")
+    assert part.sample.delta.high == pytest.approx(1 - (part.judge.value or 0), abs=1e-9)
 
 
 def test_an_overconfident_model_is_not_flagged() -> None:
