@@ -45,4 +45,4 @@ def test_pictures_and_numbers_are_the_programs() -> None:
     assert f"|z| = {DRIFT_Z}" in TEXT and f"from {HEAPED:.0%}".replace("%", " %") in TEXT
     for words in (*REASONS.values(), *(w for k, w in WHY_BETTER.items() if k in ("strict", "lenient", "ambiguous"))):
         assert words in TEXT
-    assert list(JUDGE_REASONS)[0] == "judge"
+    assert next(iter(JUDGE_REASONS)) == "judge"

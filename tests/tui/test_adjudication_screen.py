@@ -211,3 +211,20 @@ def test_the_plain_desk_does_the_same(ehq: tuple[Path, Protocol]) -> None:
 def test_the_plain_desk_ends_with_its_input(ehq: tuple[Path, Protocol]) -> None:
     path, protocol = ehq
     assert plain(path, protocol)[0] == 0
+
+
+async def test_tab_reaches_what_was_said_and_the_codebook_and_the_considered_rule_is_shown_in_full(
+    ehq: tuple[Path, Protocol],
+) -> None:
+    path, protocol = ehq
+    async with desk(path, protocol, size=(120, 24)) as (app, press):
+        screen = app.screen
+        for _ in range(3):  # from the response over gold and what was said
+            await press("tab")
+        assert screen._used is screen._book
+        await press("down", "pagedown")
+        assert screen._book.top > 0
+        await press("w")
+        assert protocol.label("WRONG").examples[0][:20] in shown(app)
+        await press("escape", "shift+tab")
+        assert screen._used is screen._beside_said

@@ -47,6 +47,8 @@ class CaseScreen(Screen[None], inherit_bindings=False):
         self._status, self._bottom = Rows(id="status"), Rows(id="bottom")
         self._stack, self._beside = Stack(id="item"), Stack(id="codebook", ground="side", left=2)
         self._with_book = True
+        self._used: Pane | None = None
+        self._considered: str | None = None
 
     def compose(self) -> ComposeResult:
         yield self._status
@@ -68,10 +70,17 @@ class CaseScreen(Screen[None], inherit_bindings=False):
         self.item.show(None if case is None else case.item)
         self._said.show(_said(case))
         self._beside_said.show(_said(case))
-        protocol = self.app.desk.cases.protocol
-        book, _ = codebook(protocol, self.app.keymap)
-        self._book.show(book)
+        self._considered = None
+        self._show_rules()
+        self._use(self.item.pane)
         self._arrange()
+
+    def _show_rules(self) -> None:
+        """The codebook, the rule of the label that is being considered in full."""
+        book, starts = codebook(self.app.desk.cases.protocol, self.app.keymap, self._considered)
+        self._book.show(book)
+        if self._considered in starts:
+            self._book.go_to(self._book.line_of(starts[self._considered]))
 
     def _arrange(self) -> None:
         wide = self.size.width >= WIDE
@@ -83,10 +92,25 @@ class CaseScreen(Screen[None], inherit_bindings=False):
         beside = [self._beside_said, self._book] if self._with_book else [self._beside_said]
         self._beside.show(beside, [self._beside_said])
 
+    def _readable(self) -> list[Pane]:
+        """What the keys can scroll, in the order of Tab."""
+        wide = self.size.width >= WIDE
+        more = [self._beside_said, *([self._book] if self._with_book else [])] if wide else [self._said]
+        return [*self.item.panes.values(), *more]
+
+    def _use(self, pane: Pane | None) -> None:
+        self._used = pane
+        for each in (*self.item.panes.values(), self._said, self._beside_said, self._book):
+            each.used = each is pane
+
     def redraw(self) -> None:
         desk, wide = self.app.desk, self.size.width
         self._status.set_rows([caselook.status(desk, self.app.who)])
         self._bottom.set_rows([*caselook.decision(desk, wide), caselook.footer(desk)], grow=True)
+        if desk.draft.label != self._considered:
+            self._considered = desk.draft.label
+            self._show_rules()
+            self._beside.fit_panes()
 
     def on_resize(self, event: events.Resize) -> None:
         self._arrange()
@@ -110,11 +134,16 @@ class CaseScreen(Screen[None], inherit_bindings=False):
             desk.press(key, typed if typed and typed.isprintable() else None, at)
 
     def _scroll(self, key: str) -> None:
+        panes = self._readable()
+        at = panes.index(self._used) if self._used in panes else 0
         if key in ("tab", "shift+tab"):
-            self.item.turn(1 if key == "tab" else -1)
+            self._use(panes[(at + (1 if key == "tab" else -1)) % len(panes)])
             self._stack.fit_panes()
-        elif (pane := self.item.pane) is not None:
-            self._stack.scroll_pane(pane, _SCROLL[key](pane))
+            self._beside.fit_panes()
+        elif panes:
+            pane = panes[at]
+            holder = self._beside if pane in (self._beside_said, self._book) else self._stack
+            holder.scroll_pane(pane, _SCROLL[key](pane))
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
@@ -125,8 +154,9 @@ class CaseScreen(Screen[None], inherit_bindings=False):
             self._press(message.sends, message.sends, message.time)
 
     def on_stack_used(self, message: Stack.Used) -> None:
-        self.item.use_pane(message.pane)
+        self._use(message.pane)
         self._stack.fit_panes()
+        self._beside.fit_panes()
 
 
 def _said(case: Case | None) -> Any:
