@@ -19,13 +19,15 @@ FLAG_NAMES = {"discuss": "to discuss", "technical": "technical failure"}
 
 
 class Telling(NamedTuple):
-    """What the bars tell apart from the state: the last notice, the failure, where the search stands, the reasons."""
+    """What the bars tell apart from the state: the last notice, the failure, where the search stands, why a label is
+    impossible, and the rule under consideration where no codebook is beside the item."""
 
     notice: str = ""
     loud: bool = False
     failure: str = ""
     found: str = ""
     impossible: str = ""
+    rule: str = ""
     waits: str = ""
 
 
@@ -78,10 +80,16 @@ def decision(desk: Desk, state: State, view: View | None, telling: Telling, cell
     if state.mode is Mode.FAILED:
         rows += [Row((piece(f" {line}", "loud"),)) for line in _folded(telling.failure, cells_wide - 2, 2)]
     else:
-        said = telling.notice or _hint(desk, state)
-        rows.append(Row((piece(" "), piece(said, "loud" if telling.loud else "quiet"))))
+        rows += _said(telling, _hint(desk, state) or telling.rule, cells_wide)
     rule = Row((piece("─" * cells_wide, "empty"),))
     return [row._replace(ground="ground") for row in (rule, *rows)]
+
+
+def _said(telling: Telling, hint: str, size: int) -> list[Row]:
+    """One line for what was said last; what is loud may take three."""
+    if not telling.loud:
+        return [Row((piece(" "), piece(telling.notice or hint, "quiet")))]
+    return [Row((piece(f" {line}", "loud"),)) for line in _folded(telling.notice, size - 2, 3)]
 
 
 def _folded(text: str, size: int, most: int) -> list[str]:

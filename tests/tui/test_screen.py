@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
+from db.connection import writing
+from db.study import open_study
 from tests.tui.conftest import acts, events, several
 from tests.tui.seat import seated
 from tui.modes import Mode
@@ -406,3 +411,38 @@ async def test_memory_of_a_session_does_not_hold_its_items(make_study):
         await seat.press("a", "a")
         assert seat.controller.summary("ada").items == 2
         assert seat.controller.summary("ada").by_label == (("ABSTAIN", 2),)
+
+
+async def test_training_tells_the_known_label(make_study):
+    study = make_study(3)
+    with open_study(study[0]) as opened, writing(opened.connection) as connection:
+        unit = connection.execute(
+            "SELECT u.public_id FROM units u JOIN assignments a ON a.unit_id = u.id WHERE a.position = 1"
+        ).fetchone()[0]
+        told = json.dumps({"known": {unit: "ABSTAIN"}, "explanations": {unit: "It gives no answer at all. " * 5}})
+        connection.execute("UPDATE rounds SET kind = 'training', settings = ?", (told,))
+    async with seated(study, size=(80, 24)) as seat:
+        await seat.press("h")
+        assert seat.position == 2
+        assert "Training: you said HEDGE, it is ABSTAIN. It gives no answer" in seat.text()
+        await seat.press("a")
+        assert "Training" not in seat.text()
+
+
+async def test_the_leads_answer_stands_on_the_item(make_study, monkeypatch):
+    study = make_study(1)
+    async with seated(study) as seat:
+        view = seat.controller.view
+        seat.app.screen.show(view._replace(item=replace(view.item, answer="Politeness is no hedge.")))
+        await seat.pilot.pause()
+        assert "Politeness is no hedge." in seat.text()
+
+
+async def test_the_rule_under_consideration_is_in_view_at_any_size(make_study):
+    study = make_study(3)
+    async with seated(study, size=(80, 24)) as seat:
+        assert "offers an answer and says" not in seat.text()
+        await seat.press("?", "h", "escape")
+        assert "HEDGE: The response offers an answer and says" in seat.text()
+        await seat.press("w", "left")
+        assert "HEDGE: The response offers" in seat.text()

@@ -215,7 +215,15 @@ class CodingScreen(Screen[None], inherit_bindings=False):
             failure=controller.failure,
             found=self.item.found if state.mode is Mode.SEARCH and state.line.text else "",
             impossible=controller.impossible().get(label, "") if label else "",
+            rule=self._rule(),
         )
+
+    def _rule(self) -> str:
+        """The rule under consideration in a line, where the codebook has no place beside the item."""
+        label, protocol = self._considered(), self._controller.desk.protocol
+        if self._beside.display or label not in protocol.label_names or self._controller.state.mode is not Mode.LABEL:
+            return ""
+        return f"{label}: {' '.join(protocol.label(label).definition.split())}"
 
     def _fit(self, width: int) -> None:
         """The codebook stands beside the item where there is room for both."""
