@@ -47,7 +47,10 @@ def _rows(desk: Desk, state: State, entries: Sequence[QueueEntry], height: int) 
 
 
 def _line(chosen: bool, *pieces: Piece, right: tuple[Piece, ...] = ()) -> Row:
-    return Row((piece(" ▸ " if chosen else "   "), *pieces), right, "chosen" if chosen else "")
+    if not chosen:
+        return Row((piece("   "), *pieces), right)
+    strong = [item if item.style == "key" else item._replace(style="strong") for item in (*pieces, *right)]
+    return Row((piece(" ▸ "), *strong[: len(pieces)]), tuple(strong[len(pieces) :]), "chosen")
 
 
 def _reasons(desk: Desk, state: State) -> list[Row]:

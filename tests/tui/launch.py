@@ -23,10 +23,15 @@ def main() -> int:
     parser.add_argument("--no-mouse", action="store_true")
     parser.add_argument("--theme")
     parser.add_argument("--dwell", type=int, default=0)
+    parser.add_argument("--crash", action="store_true", help="the program fails at the first key")
     parser.add_argument("--modules", type=Path, help="write the names of all loaded modules here at the end")
     given = parser.parse_args()
     with open_study(given.study, read_only=True) as study:
         protocol = parse_protocol(study.protocol_toml, study.protocol_name)
+    if given.crash:
+        from tui.screens.coding import CodingScreen
+
+        CodingScreen.hush = lambda screen: {}[screen.item.parts["response"].document.text]  # type: ignore[method-assign]
     try:
         summary = run_coding(
             given.study,

@@ -133,6 +133,21 @@ async def test_an_error_of_the_program_ends_the_screen_and_is_not_printed(make_s
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
 
 
+def test_a_crash_leaves_a_clean_terminal_and_a_log(tmp_path):
+    path = write_study(tmp_path / "study.db", _ehq(), [{"text": "SECRET-TEXT"}])
+    with Terminal(path, "ada", "--crash") as terminal:
+        terminal.wait_for("SECRET-TEXT")
+        terminal.keys("h")
+        assert terminal.end() == 1
+    after = terminal.output.partition(b"\x1b[?1049l")[2]
+    assert b"Traceback" not in terminal.output
+    assert b"SECRET-TEXT" not in after
+    assert b"because of an error in the program (KeyError)" in after
+    log = next((tmp_path / "study.d").glob("crash-*.log"))
+    assert str(log) in " ".join(after.decode().split())
+    assert "KeyError: 'SECRET-TEXT'" in log.read_text()
+
+
 def test_a_killed_session_loses_no_label_and_no_word_of_a_note(tmp_path):
     path = write_study(tmp_path / "study.db", _ehq(), several(3))
     with Terminal(path, "ada") as terminal:
