@@ -39,6 +39,9 @@ class Columns(Statistic):
     def disagrees(self, rows: AnyArray) -> tuple[BoolArray, BoolArray] | None:
         return self.inner.disagrees(rows[:, self.columns])
 
+    def all_or_nothing(self, rows: AnyArray) -> bool:
+        return self.inner.all_or_nothing(rows[:, self.columns])
+
     def why_undefined(self, totals: FloatArray) -> str:
         return self.inner.why_undefined(totals)
 

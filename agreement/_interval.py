@@ -45,7 +45,7 @@ def interval_of(
     if plan.method in ("percentile", "bca"):
         return _resampled(statistic, sample, value, form, plan)
     split = _split(statistic, sample)
-    few = split is not None and min(split[:2]) < form.few
+    few = split is not None and _few(split, form.few, statistic.all_or_nothing(sample.rows))
     if split is not None and (plan.method == "wilson" or (plan.method == "auto" and few)):
         return _wilson(*point, split, form, plan.confidence)
     if plan.method == "wilson":
@@ -53,6 +53,12 @@ def interval_of(
     if se is None:
         return Bounds(notes=(_no_error(sample),))
     return _analytic(value, se, blocks, form, plan.confidence)
+
+
+def _few(split: Sequence[float], limit: float, all_or_nothing: bool) -> bool:
+    """Few disagreements; or few agreements, where nothing lies between (numbers hardly ever agree exactly)."""
+    apart, together = split[:2]
+    return apart < limit or (all_or_nothing and together < limit)
 
 
 def _no_error(sample: Sample) -> str:

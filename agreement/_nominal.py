@@ -32,6 +32,10 @@ def _shares(rows: AnyArray, v: FloatArray) -> tuple[FloatArray, FloatArray, Bool
     return given, m, paired, _disagreement_of(given, v) / np.where(paired, m * (m - 1), 1)
 
 
+def _binary(v: FloatArray) -> bool:
+    return bool(((v == 0) | (v == 1)).all())
+
+
 def _disagreement_of(given: FloatArray, v: FloatArray) -> FloatArray:
     """(G,) sum over ordered pairs of ratings of v: 0 where all agree."""
     return np.asarray(((given @ v) * given).sum(axis=1))
@@ -52,6 +56,9 @@ class CodedStatistic(Statistic):
         apart = _disagreement_of(given, self.v) > 0
         paired = given.sum(axis=1) >= 2
         return apart & paired, ~apart & paired
+
+    def all_or_nothing(self, rows: AnyArray) -> bool:
+        return _binary(self.v) and int(ratings_of(rows).max(initial=0)) <= 2
 
 
 class PercentAgreement(CodedStatistic):
@@ -317,6 +324,9 @@ class CoderPairs(CodedStatistic):
         for first, second in self.pairs:
             apart |= (rows[:, first] >= 0) & (rows[:, second] >= 0) & (self.v[rows[:, first], rows[:, second]] > 0)
         return apart, self.eligible(rows) & ~apart
+
+    def all_or_nothing(self, rows: AnyArray) -> bool:
+        return _binary(self.v) and len(self.pairs) == 1
 
     def why_undefined(self, totals: FloatArray) -> str:
         n = totals.reshape(self.tables, -1)[:, 0]

@@ -39,5 +39,8 @@ class SpecificAgreement(Statistic):
         m, hits = self._hits(rows)
         return (hits > 0) & (hits < m) & (m >= 2), (hits == m) & (m >= 2)
 
+    def all_or_nothing(self, rows: AnyArray) -> bool:
+        return int(ratings_of(rows).max(initial=0)) <= 2
+
     def why_undefined(self, totals: FloatArray) -> str:
         return "no coder used this label" if totals[2] else NO_PAIR

@@ -58,6 +58,12 @@ class Statistic(ABC):
         """(G,) rows with any disagreement, and (G,) rows with full agreement, where that has a meaning."""
         return None
 
+    def all_or_nothing(self, rows: AnyArray) -> bool:
+        """Whether each unit either agrees or disagrees, with nothing between: then few agreements are as bad as few
+        disagreements for a standard error.
+        """
+        return False
+
     @abstractmethod
     def why_undefined(self, totals: FloatArray) -> str:
         """The reason in words, called where `evaluate` gives NaN."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import agreement as ag
+from tests.agreement.probes import UNITS
 
 NO_VARIATION = "no variation: chance-corrected agreement cannot be computed"
 CHANCE_CORRECTED = {
@@ -144,3 +145,20 @@ def test_alpha_says_where_weights_are_no_design_weights(level):
     halves = ag.krippendorff_alpha(ratings, level=level, unit_weights=[0.5] * 4)
     assert halves.notes[-1].startswith("the weights average 0.5")
     assert ag.krippendorff_alpha(ratings, level=level, unit_weights=[4.0] * 4).notes == ()
+
+
+def test_numbers_that_never_agree_exactly_are_no_small_sample():
+    """Three coders on a 0-100 scale, 60 units, none alike: the interval is the standard error's, not Wilson's."""
+    rng = np.random.default_rng(1)
+    ratings = rng.uniform(0, 100, 60)[:, None] + rng.normal(0, 20, (60, 3))
+    got = ag.krippendorff_alpha(ratings, level="interval")
+    assert got.interval == "Gwet linearised, t with 59 df"
+    assert got.high - got.low == pytest.approx(2 * 2.000995 * got.se, rel=1e-5)
+
+
+def test_many_coders_hardly_ever_agree_in_full():
+    """Ten units, fourteen coders, one unit unanimous: how far each unit is split matters, so not Wilson's."""
+    got = ag.fleiss_kappa(UNITS["fleiss_wiki"])
+    assert got.interval == "Gwet linearised, t with 9 df"
+    weighted = ag.cohen_kappa([1, 2, 3, 4, 5] * 8, [2, 3, 4, 5, 4] * 8, weights="linear")
+    assert weighted.interval == "Fleiss-Cohen-Everitt 1969, normal"
