@@ -18,7 +18,7 @@ _INTERVALS = ("auto", "analytic", "wilson", "percentile", "bca", "none")
 class Options(TypedDict, total=False):
     """Options of every coefficient.
 
-    interval: "auto" (analytic; Wilson where fewer than five units agree or disagree), "analytic", "wilson",
+    interval: "auto" (analytic; Wilson where fewer than five units disagree), "analytic", "wilson",
     "percentile" or "bca" (bootstrap over units, or over items where given), "none" (the value alone, no standard
     error).
     confidence: level of the interval, 0.95. draws, seed: of the bootstrap, 2000 and 0.
