@@ -40,6 +40,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("annotate.commands.export:export", "Write the labels out for other tools."),
     "coverage": ("annotate.commands.coverage:coverage", "Name units with too few or too many labels."),
     "log": ("annotate.commands.log:log", "Show the history of a unit, a coder or the whole study."),
+    "reproduce": (
+        "annotate.commands.reproduce:reproduce",
+        "Recompute a report from its exported labels alone.",
+    ),
+    "compare": ("annotate.commands.compare:compare", "Tell two reports apart."),
     "verify": ("annotate.commands.verify:verify", "Check the record: chains, fold, counts and design."),
     "backup": ("annotate.commands.backup:backup", "Copy a study safely, also while people code."),
     "repair": ("annotate.commands.repair:repair", "Recover a damaged study into a new file."),

@@ -6,7 +6,7 @@ A score then costs the same for three thousand responses as for four million; on
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,11 @@ def corpus_cells(study: Study, columns: Sequence[str]) -> Cells:
         for *values, number in connection.execute(sql):
             if number:
                 counted[found.row(values)] += number
+    return sorted_cells(columns, counted)
+
+
+def sorted_cells(columns: Sequence[str], counted: Mapping[tuple[Any, ...], int]) -> Cells:
+    """Counted rows in the order of their values."""
     rows = sorted(counted, key=_sortable)
     return Cells(tuple(columns), tuple(rows), tuple(counted[row] for row in rows))
 

@@ -59,6 +59,11 @@ def content_rows(
             yield from _judged(connection, row[10], key)
 
 
+def item_keys(study: Study) -> tuple[str, ...]:
+    """The keys of all items, sorted."""
+    return tuple(row[0] for row in study.connection.execute("SELECT key FROM items ORDER BY key"))
+
+
 def unit_texts(study: Study) -> Iterator[tuple[str, str]]:
     """(unit, text of its response) of every drawn unit that is not redacted."""
     connection = study.connection

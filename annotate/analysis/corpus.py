@@ -17,13 +17,9 @@ from agreement.scores.declared import declared_scores
 from agreement.scores.rates import Shares
 from annotate.analysis.labels import StudyLabels, aligned, declared_labels
 from annotate.analysis.reference import Reference
+from annotate.analysis.source import Source, corpus_cells, judge_names, sample_kind, unit_rows
 from db.canonical import canonical_json
-from db.corpus import corpus_cells
-from db.facts import judge_ids
-from db.labels import unit_rows
 from db.records import Protocol
-from db.samples import current_sample
-from db.study import Study
 
 OUTSIDE = "(not in the draw)"
 SEARCH_KINDS = ("nas", "kis")
@@ -64,7 +60,7 @@ def scores_of(protocol: Protocol) -> tuple[Score, ...]:
     return found
 
 
-def columns_of(study: Study, protocol: Protocol, scores: Sequence[Score], by: Sequence[str], *, item: bool) -> Columns:
+def columns_of(study: Source, protocol: Protocol, scores: Sequence[Score], by: Sequence[str], *, item: bool) -> Columns:
     """The columns that these scores need, broken down by ``by``."""
     kinds = {rule.kind for rule in protocol.scores}
     options = [rule.options for rule in protocol.scores if rule.kind in SEARCH_KINDS]
@@ -75,7 +71,7 @@ def columns_of(study: Study, protocol: Protocol, scores: Sequence[Score], by: Se
     wanted = dict.fromkeys((*by, *needed, *impossible, *facts, *([field] if field else [])))
     return Columns(
         by=tuple(name for name in wanted if name not in ("model", "condition")),
-        judges=tuple(judge_ids(study.connection)),
+        judges=judge_names(study),
         rated=protocol.rating is not None,
         confidence=any("confidence" in score.needs for score in scores),
         search=bool(options),
@@ -87,7 +83,7 @@ def columns_of(study: Study, protocol: Protocol, scores: Sequence[Score], by: Se
 
 
 def load_corpus(
-    study: Study, protocol: Protocol, columns: Columns, *, as_labels: bool = False
+    study: Source, protocol: Protocol, columns: Columns, *, as_labels: bool = False
 ) -> tuple[Records, tuple[str, ...]]:
     """The corpus that the numbers speak of, and what a reader must know of it.
 
@@ -95,13 +91,13 @@ def load_corpus(
     the rest of the corpus is known through its weights: each response stands for 1/pi of them. ``as_labels``: where a
     protocol only rates, with the sides of its threshold for labels, and without what is not to be rated.
     """
-    sample = current_sample(study)
-    if sample is not None and sample.kind == "imported":
+    kind = sample_kind(study)
+    if kind == "imported":
         return _weighted_corpus(study, protocol, columns, as_labels)
     cells = corpus_cells(study, columns.names)
     rows, counts = list(cells.rows), list(cells.counts)
     notes: tuple[str, ...] = ()
-    if sample is not None and sample.kind == "census":
+    if kind == "census":
         place = columns.names.index("stratum")
         inside = [row[place] is not None for row in rows]
         left = sum(n for n, keep in zip(counts, inside, strict=True) if not keep)
@@ -116,7 +112,7 @@ def load_corpus(
 
 
 def load_sample(
-    study: Study,
+    study: Source,
     protocol: Protocol,
     columns: Columns,
     labels: StudyLabels,
@@ -148,7 +144,7 @@ def load_sample(
 
 
 def _weighted_corpus(
-    study: Study, protocol: Protocol, columns: Columns, as_labels: bool
+    study: Source, protocol: Protocol, columns: Columns, as_labels: bool
 ) -> tuple[Records, tuple[str, ...]]:
     units = unit_rows(study, columns.names)
     counts = [max(1, round(1 / (unit.pi or 1.0))) for unit in units]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from db.labels import label_rows
+from db.labels import label_rows, unit_rows
 from db.overview import imports_of
 from db.study import Study
 
@@ -78,7 +78,9 @@ def _units(
 
 def _labels(study: Study) -> list[dict[str, Any]]:
     rows = [row for row in label_rows(study) if row.label is not None or row.rating is not None]
+    drawn = {row.unit for row in unit_rows(study)}
     left = {
+        "on units that are not in the sample": 0,
         "of rounds that are not the main one (training, checks)": 0,
         "second labels of hidden repeats (agreement with oneself only)": 0,
         "given under a codebook that was changed since": 0,
@@ -87,14 +89,16 @@ def _labels(study: Study) -> list[dict[str, Any]]:
     whys = list(left)
     kept = final = 0
     for row in rows:
-        if row.occurrence > 1:
-            left[whys[1]] += 1
-        elif row.round_kind != "main" and row.role != "adjudicator":
+        if row.unit not in drawn:
             left[whys[0]] += 1
-        elif row.stale:
+        elif row.occurrence > 1:
             left[whys[2]] += 1
-        elif row.set_aside:
+        elif row.round_kind != "main" and row.role != "adjudicator":
+            left[whys[1]] += 1
+        elif row.stale:
             left[whys[3]] += 1
+        elif row.set_aside:
+            left[whys[4]] += 1
         else:
             kept += 1
             final += row.role == "adjudicator"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 from agreement.impact import ImpactResult, ProfileSetting
 from agreement.impact.profile_impact import profile_impact
 from annotate.analysis.corpus import columns_of, load_corpus, load_sample
+from annotate.analysis.source import Source
 from db.records import Protocol
-from db.study import Study
 
 if TYPE_CHECKING:
     from agreement.scores.wikiprofile import Treatment
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ROLES = ("correct", "incorrect", "partially", "other")
 
 
-def profile_results(study: Study, protocol: Protocol, found: Loaded | None, wanted: Wanted) -> ImpactResult:
+def profile_results(study: Source, protocol: Protocol, found: Loaded | None, wanted: Wanted) -> ImpactResult:
     """Profiles under the judges' labels and, where whole facts were labelled, under people's."""
     from annotate.analysis.whole import options_of
 

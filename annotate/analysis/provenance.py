@@ -25,6 +25,7 @@ def provenance_facts(study: Study, design: Mapping[str, Any] | None, settings: M
         "annotate": __version__,
         "packages": {name: found for name in PACKAGES if (found := _version(name))},
         "seeds": {"draw": None if design is None else design["seed"], "intervals": settings["seed"]},
+        "by": None if settings["by"] is None else list(settings["by"]),
         "draws": settings["draws"],
         "level": settings["level"],
         "inputs": _inputs(study),

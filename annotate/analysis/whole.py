@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,11 +20,11 @@ from annotate.analysis.loading import load_labels
 from annotate.analysis.people import people_agreement
 from annotate.analysis.reference import Reference, reference_facts, study_reference
 from annotate.analysis.second_source import check_judge, check_people
+from annotate.analysis.source import Source, Tables, field_names
 from annotate.conduct import conduct_facts
 from annotate.results import SIMULATED, NotRun, Results
 from annotate.studies import study_protocol
 from db.errors import AnnotateError
-from db.population import strata_fields
 from db.records import Protocol
 from db.study import Study
 
@@ -57,7 +57,7 @@ class Wanted:
 class Loaded:
     """A study read once."""
 
-    study: Study
+    study: Source
     protocol: Protocol
     labels: StudyLabels
     reference: Reference
@@ -78,12 +78,13 @@ class Loaded:
 def agreement_results(study: Study, wanted: Wanted = Wanted()) -> Results:
     """Agreement of people with each other and with the judges."""
     found = Loaded.of(study, wanted)
-    return _with_agreement(_counted(found, wanted), found, wanted)
+    return _with_agreement(_counted(study, found, wanted), found, wanted)
 
 
 def full_results(study: Study, wanted: Wanted = Wanted()) -> Results:
     """Agreement and score impact."""
-    return _numbers(Loaded.of(study, wanted), wanted)
+    found = Loaded.of(study, wanted)
+    return _numbers(_counted(study, found, wanted), found, wanted)
 
 
 def report_results(study: Study, wanted: Wanted = Wanted(), *, text: bool = True) -> Results:
@@ -91,11 +92,22 @@ def report_results(study: Study, wanted: Wanted = Wanted(), *, text: bool = True
     from annotate.analysis.supplement import with_supplement
 
     found = Loaded.of(study, wanted)
-    return with_supplement(_numbers(found, wanted), study, found.labels, found.reference, wanted, text=text)
+    results = _numbers(_counted(study, found, wanted), found, wanted)
+    return with_supplement(results, study, found.labels, found.reference, wanted, text=text)
 
 
-def _numbers(found: Loaded, wanted: Wanted) -> Results:
-    results = _with_agreement(_counted(found, wanted), found, wanted)
+def table_results(tables: Tables, protocol: Protocol, counts: Mapping[str, Any], wanted: Wanted) -> Results:
+    """The numbers from the tables of a report alone. ``counts``: what the study is said to hold."""
+    reference = study_reference(tables.labels)
+    found = Loaded(tables, protocol, tables.labels, reference)
+    empty = Results(
+        study={}, counts=counts, design=None, coding={}, reference=reference_facts(tables.labels, reference)
+    )
+    return _numbers(empty, found, wanted)
+
+
+def _numbers(results: Results, found: Loaded, wanted: Wanted) -> Results:
+    results = _with_agreement(results, found, wanted)
     if not results.counts["judges"]:
         return _not_run(results, "score impact", "there is no judge in this study")
     return replace(results, impact=_impact(found, wanted, judge_only=not found.answered))
@@ -115,14 +127,14 @@ def impact_results(study: Study, wanted: Wanted = Wanted(), *, judge_only: bool 
 # --- agreement --------------------------------------------------------------------------------------
 
 
-def _counted(found: Loaded, wanted: Wanted) -> Results:
+def _counted(study: Study, found: Loaded, wanted: Wanted) -> Results:
     return Results(
-        study=study_facts(found.study, found.protocol),
-        counts=count_facts(found.study),
-        design=design_facts(found.study),
-        coding=coding_facts(found.study, names=wanted.names),
+        study=study_facts(study, found.protocol),
+        counts=count_facts(study),
+        design=design_facts(study),
+        coding=coding_facts(study, names=wanted.names),
         reference=reference_facts(found.labels, found.reference),
-        conduct=conduct_facts(found.study, names=wanted.names),
+        conduct=conduct_facts(study, names=wanted.names),
     )
 
 
@@ -176,7 +188,7 @@ def _impact(found: Loaded, wanted: Wanted, *, judge_only: bool) -> ImpactResult:
     return _impact_of(found.study, found.protocol, None if judge_only else found, wanted)
 
 
-def _impact_of(study: Study, protocol: Protocol, found: Loaded | None, wanted: Wanted) -> ImpactResult:
+def _impact_of(study: Source, protocol: Protocol, found: Loaded | None, wanted: Wanted) -> ImpactResult:
     if any(rule.kind == "wikiprofile" for rule in protocol.scores):
         from annotate.analysis.profiles import profile_results
 
@@ -204,7 +216,7 @@ def _impact_of(study: Study, protocol: Protocol, found: Loaded | None, wanted: W
     return replace(result, notes=(*simulated, *result.notes, *notes))
 
 
-def _resampled_within(study: Study, protocol: Protocol, wanted: Wanted) -> tuple[str, ...]:
+def _resampled_within(study: Source, protocol: Protocol, wanted: Wanted) -> tuple[str, ...]:
     """The field within which questions are resampled for the population: EHQ's are drawn by subcategory."""
     ehq = any(rule.kind == "ehq" for rule in protocol.scores)
     return _present(study, ("subcategory",)) if ehq and wanted.target == "population" else ()
@@ -223,9 +235,9 @@ def options_of(wanted: Wanted, by: Sequence[str], strata: Sequence[str] = ()) ->
     )
 
 
-def _checked(study: Study, by: Sequence[str]) -> tuple[str, ...]:
+def _checked(study: Source, by: Sequence[str]) -> tuple[str, ...]:
     """The fields, each of which the study's items must have."""
-    known = ("model", "condition", *strata_fields(study.connection))
+    known = ("model", "condition", *field_names(study))
     for name in by:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
@@ -234,9 +246,9 @@ def _checked(study: Study, by: Sequence[str]) -> tuple[str, ...]:
     return tuple(by)
 
 
-def _present(study: Study, by: Sequence[str]) -> tuple[str, ...]:
+def _present(study: Source, by: Sequence[str]) -> tuple[str, ...]:
     """Those of the protocol's fields that this study's items have."""
-    known = strata_fields(study.connection)
+    known = field_names(study)
     return tuple(name for name in by if name in known)
 
 

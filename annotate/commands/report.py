@@ -27,7 +27,9 @@ def report(
 ) -> None:
     """Write the report that goes with a paper.
 
-    Markdown and HTML with the same numbers, both drawn from results.json, in which every number of the report stands.
+    HTML, Markdown, tables (CSV and LaTeX) and figures (SVG) with the same numbers, all drawn from results.json, where
+    each number of the report stands. Beside them lie the labels without texts: `annotate reproduce` recomputes every
+    number from them, check.py and check.R the main ones with none of annotate's code.
     The same study, seed and versions give the same bytes; time and place are in run.json alone.
     """
     from annotate.analysis.whole import Wanted, report_results
@@ -41,9 +43,12 @@ def report(
     wanted = Wanted(by=None if by is None else names(by), names=show_names, **more)
     with open_study(study) as opened, Waiting("Computing the report"):
         record_lead_view(opened, "report")
-        written = write_report(opened, report_results(opened, wanted, text=not no_text), out, force=force)
+        results = report_results(opened, wanted, text=not no_text)
+        written = write_report(opened, results, out, names=show_names, text=not no_text, force=force)
     if as_json:
         emit_json({"files": [str(path) for path in written.files]})
         return
-    for path in written.files:
+    beside = [path for path in written.files if path.parent == out]
+    for path in beside:
         click.echo(path)
+    click.echo(f"{out / 'tables'}, {out / 'figures'}: {len(written.files) - len(beside)} files")

@@ -92,8 +92,8 @@ def _mark(document: Document, mark: Mark, x: Callable[[float], float], y: float)
         return
     ends = [resolve(document.results, path) if path else None for path in (mark.low, mark.high)]
     colour = COLOURS[mark.series % len(COLOURS)]
-    if None not in ends:
-        a, b = (x(end) for end in ends)
+    if ends[0] is not None and ends[1] is not None:
+        a, b = x(ends[0]), x(ends[1])
         yield f'<line x1="{a}" x2="{b}" y1="{y}" y2="{y}" stroke="{colour}" stroke-width="2"/>'
         for end in (a, b):
             yield f'<line x1="{end}" x2="{end}" y1="{y - 4}" y2="{y + 4}" stroke="{colour}" stroke-width="2"/>'
@@ -114,7 +114,7 @@ def _shape(series: int, x: float, y: float) -> str:
 def _line(document: Document, line: Line, most: int) -> str:
     text = document.line(line)
     if len(text) > most:
-        return escape_html(visible(text[: most - 1]) + "…")
+        return f'<tspan data-name="">{escape_html(visible(text[: most - 1]) + "…")}</tspan>'
     return "".join(_inline(document, inline) for inline in line)
 
 
@@ -122,4 +122,4 @@ def _inline(document: Document, inline: Inline) -> str:
     text = escape_html(visible(document.text(inline)))
     if isinstance(inline, Ref):
         return f'<tspan data-ref="{escape_html(inline.path, quote=True)}" data-kind="{inline.kind}">{text}</tspan>'
-    return f"<tspan data-name=''>{text}</tspan>" if isinstance(inline, Name) else text
+    return f'<tspan data-name="">{text}</tspan>' if isinstance(inline, Name) else text

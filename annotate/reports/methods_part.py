@@ -65,7 +65,7 @@ def _coding(pieces: Pieces) -> Line:
     for level in blind:
         levels += [", " if levels else "", Ref(f"/coding/blindness/{level}", "count"), f" {level}"]
     return (
-        "Coders ", *names, " (", EDIT, "who they are, how they were trained and paid]) labelled them with the codebook ",
+        "Coders ", *names, f" ({EDIT}who they are, how they were trained and paid]) labelled them with the codebook ",
         Name(pieces.get("/study/protocol")), ", version ", Ref("/study/protocol_version", "count"),
         *((". Blindness to model, judge and the other coders, by labels: ", *levels) if levels else ()), ". ",
     )  # fmt: skip

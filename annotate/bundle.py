@@ -1,0 +1,230 @@
+"""What a report carries so that it can be recomputed without the study: the labels and, counted, the corpus.
+
+labels.csv has a row a unit of the sample: its key, strata, design, the reference, each coder's label under
+``coder:NAME`` (``rating:NAME``, ``tiebreak:NAME``, ``stale:NAME`` where there are any), each judge's under
+``judge:NAME`` and ``score:NAME``. corpus.json holds the corpus as counted cells and further facts of the units. No text
+of any item is in either.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from annotate.analysis.corpus import columns_of, scores_of
+from annotate.analysis.labels import CoderColumn, StudyLabels
+from annotate.analysis.reference import Reference
+from annotate.analysis.source import Tables, corpus_cells, field_names, judge_names, sample_kind, unit_rows
+from db.corpus import Cells
+from db.errors import AnnotateError
+from db.export_rows import item_keys
+from db.labels import UnitRow
+from db.records import Protocol
+from db.study import Study
+
+LABELS, CORPUS = "labels.csv", "corpus.json"
+LONGEST_ID = 64
+_FACTS = ("confidence", "confidence_grid", "confidence_usable")
+
+
+def item_names(study: Study, *, text: bool) -> Mapping[str, str]:
+    """What stands for each item: nothing of its own, unless keys hold text and ``text`` is not wanted.
+
+    The stand-ins are in the order of the keys, so that what is drawn by item stays the same.
+    """
+    keys = sorted({unit.item for unit in unit_rows(study)} | set(item_keys(study)))
+    if text or not any(" " in key.strip() or len(key) > LONGEST_ID for key in keys):
+        return {}
+    width = len(str(len(keys)))
+    return {key: f"item-{at:0{width}}" for at, key in enumerate(keys, 1)}
+
+
+def labels_text(study: Study, labels: StudyLabels, reference: Reference, items: Mapping[str, str]) -> str:
+    """labels.csv. ``items``: see ``item_names``."""
+    stream = io.StringIO(newline="")
+    rows = list(_rows(study, labels, reference, items))
+    if rows:
+        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return stream.getvalue()
+
+
+def corpus_text(
+    study: Study,
+    protocol: Protocol,
+    by: Sequence[str] | None,
+    items: Mapping[str, str],
+    *,
+    item: bool,
+    outside: int = 0,
+) -> str:
+    """corpus.json. ``by``: the fields of the report, None as the protocol says; ``item``: with a cell for each item."""
+    columns = _columns(study, protocol, by, item=item)
+    cells = corpus_cells(study, columns)
+    named = [*dict.fromkeys((*columns, "item"))]
+    units = [[unit.unit, *_renamed(named, unit.values, items)] for unit in unit_rows(study, named)]
+    found = {
+        "sample_kind": sample_kind(study),
+        "outside_sample": outside,
+        "judges": list(judge_names(study)),
+        "fields": list(field_names(study)),
+        "columns": columns,
+        "cells": [[count, *_renamed(columns, row, items)] for row, count in zip(cells.rows, cells.counts, strict=True)],
+        "unit_columns": ["unit", *named],
+        "units": units,
+    }
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":")).replace("],[", "],\n[") + "\n"
+
+
+def _renamed(columns: Sequence[str], row: Sequence[Any], items: Mapping[str, str]) -> list[Any]:
+    if not items or "item" not in columns:
+        return list(row)
+    place = columns.index("item")
+    return [*row[:place], items[row[place]], *row[place + 1 :]]
+
+
+def _columns(study: Study, protocol: Protocol, by: Sequence[str] | None, *, item: bool) -> list[str]:
+    """Every column that the numbers of the report read."""
+    from annotate.analysis.whole import declared_by
+
+    known = field_names(study)
+    profiles = any(rule.kind == "wikiprofile" for rule in protocol.scores)
+    wanted = by if by is not None else (*declared_by(protocol), "subcategory")
+    present = tuple(name for name in wanted if name in known)
+    scores = () if profiles else scores_of(protocol)
+    several = (
+        columns_of(study, protocol, scores, present, item=item),
+        columns_of(study, protocol, (), tuple(by or ()), item=False),
+    )
+    return [*dict.fromkeys(name for each in several for name in each.names)]
+
+
+def _rows(
+    study: Study, labels: StudyLabels, reference: Reference, items: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    stale = any(old for row in labels.stale for old in row)
+    rated = any(value is not None for row in labels.ratings for value in row)
+    units = unit_rows(study, _FACTS)
+    confident = any(unit.values[0] is not None for unit in units)
+    names = [coder.name for coder in labels.coders]
+    for at, unit in enumerate(units):
+        yield {
+            "unit": unit.unit,
+            "item": items.get(unit.item, unit.item),
+            "model": unit.model,
+            "condition": unit.condition,
+            "repeat": unit.repeat,
+            **{f"stratum:{name}": column[at] for name, column in labels.strata.items()},
+            "design": labels.design[at],
+            "pi": repr(labels.pi[at]),
+            "pi2": repr(labels.overlap[at]),
+            "weight": repr(float(reference.weights.weights[at])),
+            **(dict(zip(_FACTS, map(_cell, unit.values), strict=True)) if confident else {}),
+            **{f"coder:{n}": _cell(v) for n, v in zip(names, labels.table[at], strict=True)},
+            **({f"rating:{n}": _cell(v) for n, v in zip(names, labels.ratings[at], strict=True)} if rated else {}),
+            **({f"stale:{n}": int(v) for n, v in zip(names, labels.stale[at], strict=True)} if stale else {}),
+            **{
+                f"tiebreak:{c.name}": _cell(v)
+                for c, v in zip(labels.tiebreakers, _at(labels.tiebreaks, at), strict=True)
+            },
+            **({} if labels.final is None else {"adjudicated": _cell(labels.final[at])}),
+            "reference": _cell(reference.human.label[at]),
+            "status": reference.status[at],
+            "fate": labels.fate[at],
+            **{f"judge:{name}": said[at] for name, said in labels.judges.items()},
+            **{f"score:{name}": _cell(said[at]) for name, said in labels.judge_ratings.items()},
+        }
+
+
+def _at(table: Sequence[Sequence[Any]], at: int) -> Sequence[Any]:
+    return table[at] if table else ()
+
+
+def _cell(value: Any) -> Any:
+    return "" if value is None else repr(value) if isinstance(value, float) else value
+
+
+# --- reading back -----------------------------------------------------------------------------------------
+
+
+def read_bundle(folder: Path, declared: Sequence[str], sample_unit: str) -> Tables:
+    """The tables of a report. ``declared``: the labels. Raises AnnotateError where a file is not as it was written."""
+    try:
+        corpus = json.loads((folder / CORPUS).read_text(encoding="utf-8"))
+        with (folder / LABELS).open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        labels = replace(_labels(rows, tuple(declared), sample_unit), outside=corpus["outside_sample"])
+        return _tables(corpus, labels, rows)
+    except FileNotFoundError as error:
+        raise AnnotateError(f"{error.filename}: there is no such file.", "Name the folder of a report.") from None
+    except (ValueError, LookupError, TypeError) as error:
+        raise AnnotateError(
+            f"{folder}: {LABELS} or {CORPUS} is not as a report writes it ({error}).", "Write the report again."
+        ) from None
+
+
+def _tables(corpus: Mapping[str, Any], labels: StudyLabels, rows: Sequence[Mapping[str, str]]) -> Tables:
+    facts = {unit: tuple(values) for unit, *values in corpus["units"]}
+    units = tuple(
+        UnitRow(
+            row["unit"], row["item"], row["model"], row["condition"], int(row["repeat"]), row["design"],
+            float(row["pi"]), facts[row["unit"]],
+        )
+        for row in rows
+    )  # fmt: skip
+    cells = Cells(
+        tuple(corpus["columns"]),
+        tuple(tuple(row[1:]) for row in corpus["cells"]),
+        tuple(row[0] for row in corpus["cells"]),
+    )
+    columns = tuple(corpus["unit_columns"][1:])
+    return Tables(
+        labels, tuple(corpus["judges"]), tuple(corpus["fields"]), corpus["sample_kind"], cells, columns, units
+    )
+
+
+def _labels(rows: Sequence[Mapping[str, str]], declared: tuple[str, ...], sample_unit: str) -> StudyLabels:
+    names = list(rows[0]) if rows else []
+
+    def column(name: str) -> tuple[str, ...]:
+        return tuple(row[name] for row in rows)
+
+    def those(prefix: str) -> list[str]:
+        return [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
+
+    def table(prefix: str, which: Sequence[str], read: Any) -> tuple[tuple[Any, ...], ...]:
+        return tuple(tuple(read(row.get(f"{prefix}{name}", "")) for name in which) for row in rows)
+
+    coders, tied = those("coder:"), those("tiebreak:")
+    return StudyLabels(
+        labels=declared,
+        units=column("unit"),
+        item=column("item"),
+        strata={name: column(f"stratum:{name}") for name in those("stratum:")},
+        design=column("design"),
+        pi=tuple(float(row["pi"]) for row in rows),
+        overlap=tuple(float(row["pi2"]) for row in rows),
+        coders=tuple(CoderColumn(name, _kind(name)) for name in coders),
+        table=table("coder:", coders, lambda cell: cell or None),
+        stale=table("stale:", coders, lambda cell: cell == "1"),
+        fate=column("fate"),
+        tiebreakers=tuple(CoderColumn(name, _kind(name), "tiebreak") for name in tied),
+        tiebreaks=table("tiebreak:", tied, lambda cell: cell or None),
+        final=tuple(row["adjudicated"] or None for row in rows) if "adjudicated" in names else None,
+        ratings=table("rating:", coders, lambda cell: int(cell) if cell else None),
+        judges={name: column(f"judge:{name}") for name in those("judge:")},
+        judge_ratings={
+            name: tuple(float(cell) if cell else None for cell in column(f"score:{name}")) for name in those("score:")
+        },
+        sample_unit=sample_unit,
+    )
+
+
+def _kind(name: str) -> Any:
+    return "simulated" if name.endswith(" (simulated)") else "imported"
