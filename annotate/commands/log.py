@@ -80,4 +80,6 @@ def _words(event: Event) -> str:
 
 
 def _word(value: object) -> str:
+    if isinstance(value, dict):
+        value = {key: entry for key, entry in value.items() if not isinstance(entry, dict) or any(entry.values())}
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
