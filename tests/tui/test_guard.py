@@ -2,6 +2,7 @@
 
 import pytest
 
+from tui.fragments import Fragments
 from tui.guard import Guard, Verdict
 
 PASS, EARLY, HELD, WAIT = Verdict.PASS, Verdict.EARLY, Verdict.HELD, Verdict.WAIT
@@ -56,3 +57,18 @@ def test_without_dwell_everything_passes():
     for number in range(10):
         guard, verdict = guard.judge("a", number * 0.001, None)
         assert verdict is PASS
+
+
+@pytest.mark.parametrize(
+    ("keys", "swallowed"),
+    [
+        ([("[", 0), ("9", 0.0001), ("h", 0.0002)], "9h"),
+        ([("[", 0), ("9", 0.0001), ("h", 0.3)], "9"),  # a key after a pause is typed
+        ([("[", 0), ("h", 0.2)], ""),
+        ([("h", 0), ("w", 0.0001), ("a", 0.0002)], ""),
+        ([("o", 0), ("7", 0.0001)], ""),
+    ],
+)
+def test_parts_of_an_unknown_escape_sequence_are_no_keys(keys, swallowed):
+    fragments = Fragments()
+    assert "".join(key for key, at in keys if fragments.swallows(key, at)) == swallowed

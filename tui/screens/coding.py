@@ -18,9 +18,10 @@ from tui import bars, lists, sheets
 from tui.codebook import RATING, codebook
 from tui.controller import Controller
 from tui.document import Document
+from tui.fragments import Fragments
 from tui.itemview import ItemView
 from tui.keymachine import Press
-from tui.modes import Mode
+from tui.modes import TYPING, Mode
 from tui.pane import WIDEST, Pane
 from tui.pieces import Row
 from tui.requests import View
@@ -56,6 +57,7 @@ class CodingScreen(Screen[None], inherit_bindings=False):
         self._book_shows: object = None
         self._page_shows: object = None
         self._listed = 0
+        self._fragments = Fragments()
         self._wait: Timer | None = None
         self._slow: Timer | None = None
 
@@ -81,7 +83,10 @@ class CodingScreen(Screen[None], inherit_bindings=False):
     def on_key(self, event: events.Key) -> None:
         event.stop()
         event.prevent_default()
-        self._controller.press(press_of(event), event.time)
+        press = press_of(event)
+        part = self._fragments.swallows(press.character or press.key, event.time)
+        if not part or self._controller.state.mode in TYPING:
+            self._controller.press(press, event.time)
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
@@ -319,9 +324,12 @@ def _target(pane: Pane, action: str) -> int:
     }[action]
 
 
+_CHORDS = ("ctrl+", "alt+", "super+", "hyper+", "meta+")
+
+
 def press_of(event: events.Key) -> Press:
     """A key event as the machine wants it: case ignored, characters by themselves, all others by name."""
-    character = event.character if event.is_printable and "ctrl+" not in event.key and "alt+" not in event.key else None
-    if character is None:
+    character = event.character if event.is_printable else None
+    if character is None or event.key.startswith(_CHORDS):
         return Press(event.key)
     return Press("space" if character == " " else character.lower(), character)
