@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from annotate.analysis.facts import coding_facts, count_facts, design_facts
+from annotate.studies import study_protocol
+from db.cases import DIFFER, people_queue
 from db.coverage import coverage
 from db.study import Study
 
@@ -32,7 +34,14 @@ def status_facts(study: Study) -> dict[str, Any]:
             for each in coverage(study)
         ],
     }
+    facts["disagreements"] = _undecided(study)
     return facts | {"next": _next(facts)}
+
+
+def _undecided(study: Study) -> int:
+    """Units of the main round whose coders are done, differ, and wait for a final label."""
+    queue = people_queue(study.connection, study_protocol(study))
+    return sum(queue.why[unit] == DIFFER for unit in queue.units if unit not in queue.done)
 
 
 def _next(facts: dict[str, Any]) -> str:
@@ -45,4 +54,6 @@ def _next(facts: dict[str, Any]) -> str:
     waiting = [each["coder"] for each in facts["coders"] if each["left"] and each["kind"] != "imported"]
     if waiting:
         return f"annotate code {{study}} --coder '{waiting[0]}'"
+    if facts["disagreements"]:
+        return "annotate adjudicate {study} --by …"
     return "annotate agreement {study}, annotate impact {study}, annotate report {study} --out DIR"

@@ -103,8 +103,9 @@ _MAIN = """
     LEFT JOIN annotations n ON n.assignment_id = a.id
     WHERE d.kind = 'main' AND a.occurrence = 1 AND a.role <> 'adjudicator' AND a.withdrawn_utc IS NULL
     GROUP BY a.unit_id ORDER BY u.public_id"""
+DIFFER = "the labels differ"
 _WHY = (
-    "the labels differ",
+    DIFFER,
     "the ratings lie on both sides of the threshold",
     "flagged",
     "skipped by a coder",
