@@ -11,7 +11,9 @@ from db.connection import writing
 from db.study import open_study
 from tests.tui.conftest import acts, events, several
 from tests.tui.seat import seated
+from tui.actions import ACTIONS
 from tui.modes import Mode
+from tui.palette import found
 
 
 async def test_one_key_labels_saves_and_goes_on(make_study):
@@ -446,3 +448,45 @@ async def test_the_rule_under_consideration_is_in_view_at_any_size(make_study):
         assert "HEDGE: The response offers an answer and says" in seat.text()
         await seat.press("w", "left")
         assert "HEDGE: The response offers" in seat.text()
+
+
+async def test_reading_keys(make_study):
+    study = make_study([{"context": "c\n" * 80, "text": "t\n" * 80, "gold": ["g"]}])
+    async with seated(study, size=(80, 24)) as seat:
+        item = seat.app.screen.item
+        response = item.panes["response"]
+        await seat.press("down", "down")
+        assert response.top == 2
+        await seat.press("up")
+        assert response.top == 1
+        await seat.press("pagedown")
+        assert response.top == 1 + response.height - 2
+        await seat.press("pageup")
+        assert response.top == 1
+        await seat.press("end")
+        assert response.top + response.height == response.known
+        await seat.press("home")
+        assert response.top == 0
+        await seat.press("tab")
+        assert item.used == "gold"
+        await seat.press("shift+tab", "shift+tab")
+        assert item.used == "context"
+        await seat.press("space")
+        assert item.panes["context"].top > 0
+        assert response.top == 0
+
+
+async def test_every_action_can_be_carried_out_from_the_palette(make_study):
+    study = make_study(3)
+    async with seated(study) as seat:
+        await seat.press("a")
+        for action in ACTIONS:
+            if action.name in ("palette", "leave"):
+                continue
+            title = ["space" if letter == " " else letter for letter in action.title.lower()]
+            await seat.type_ahead("ctrl+p", *title)
+            rows = found(seat.controller.state.line.text, Mode.LABEL)
+            await seat.press(*["down"] * rows.index(action), "enter")
+            assert seat.mode is not Mode.PALETTE, action.name
+            await seat.press(*["escape"] * (seat.mode is not Mode.LABEL))
+            assert seat.mode is Mode.LABEL, action.name

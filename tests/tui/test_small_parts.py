@@ -10,6 +10,7 @@ from tui.document import Span, Writer, cut, places, plain
 from tui.layout import Need, share
 from tui.lineedit import LIMIT, Line, edit
 from tui.safetext import safe
+from tui.summary import Tally
 
 
 def test_active_time_caps_each_gap_at_a_minute():
@@ -98,3 +99,27 @@ def test_a_later_span_covers_an_earlier_one():
 def test_a_document_keeps_count_of_what_is_hidden():
     document = Writer().add("Title ", "strong").line(safe("a\0b\tc"), indent=(2, 2)).document()
     assert (document.text, document.hidden, document.indents) == ("Title \na␀b c", 1, {7: (2, 2)})
+
+
+def test_a_break_is_due_after_fifty_minutes_without_one():
+    tally = Tally(started=0.0)
+    assert [now for now in range(0, 7_000, 60) if tally.break_due(now)] == [3_000, 6_000]
+
+
+def test_a_pause_of_five_minutes_is_a_break():
+    tally = Tally(started=0.0)
+    due = [now for now in (*range(0, 2_900, 60), *range(3_200, 6_300, 60)) if tally.break_due(now)]
+    assert due == [6_200]  # fifty minutes after 3,200
+
+
+def test_the_summary_in_words():
+    tally = Tally(started=0.0, active=90.0)
+    for assignment, label in (("x", "A"), ("y", "B"), ("x", "B")):
+        tally.add("label", assignment, label)
+    tally.add("skip", "z", None)
+    told = dict(tally.summary("ada", 600.0, left=10, total=13).lines())
+    assert told["Items coded"] == "2 (B 2, A 1)"
+    assert told["Time at work"] == "2 min (of 10 min; pauses not counted)"
+    assert told["Pace"] == "45 s an item"
+    assert told["At this pace"] == "8 min to go"  # 10 x 45 s
+    assert dict(Tally(0.0).summary("ada", 1.0, 0, 0).lines())["Pace"] == "no item was coded yet"
