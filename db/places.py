@@ -13,7 +13,8 @@ from pathlib import Path
 from db.faults import ReadOnlyStudy, UnsafePlace
 
 _NETWORK = (
-    "nfs nfs3 nfs4 vboxsf prl_fs cifs smb smb2 smb3 smbfs afpfs afs ncpfs ceph glusterfs lustre gpfs beegfs pvfs2 orangefs davfs"
+    "nfs nfs3 nfs4 cifs smb smb2 smb3 smbfs afpfs afs ncpfs ceph glusterfs lustre gpfs beegfs pvfs2 orangefs davfs"
+    " vboxsf prl_fs"
 )
 _FUSE = "sshfs davfs davfs2 rclone gvfsd-fuse glusterfs ceph s3fs gcsfuse juicefs google-drive-ocamlfuse onedriver"
 NETWORK_TYPES = frozenset(_NETWORK.split()) | {f"fuse.{name}" for name in _FUSE.split()}
