@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
+from annotate.neutral import neutral
 from db.backups import private_file
 from db.errors import AnnotateError
 from db.labels import LabelRow, UnitRow, label_rows, unit_rows
@@ -103,6 +104,47 @@ def _key(unit: UnitRow) -> dict[str, Any]:
     return {"item": unit.item, "model": unit.model, "condition": unit.condition, "repeat": unit.repeat}
 
 
+def with_texts(study: Study, rows: Iterable[Row]) -> Generator[dict[str, Any], None, None]:
+    """The rows with question, gold answers and response of each unit beside them."""
+    from db.export_rows import content_rows
+    from db.records import ItemRow, ResponseRow
+
+    texts: dict[tuple[Any, ...], dict[str, Any]] = {}
+    item = None
+    for row in content_rows(study, everything=True):
+        if isinstance(row, ItemRow):
+            item = row
+        elif isinstance(row, ResponseRow) and item is not None:
+            shown = {"question": item.question, "gold": list(item.gold), "response": row.text}
+            texts[row.item, row.model, row.condition, row.repeat] = shown
+    empty = {"question": None, "gold": None, "response": None}
+    for each in rows:
+        key = (each["item"], each["model"], each["condition"], each["repeat"])
+        yield {**each, **texts.get(key, empty)}
+
+
+def anonymous(rows: Iterable[Row]) -> Generator[dict[str, Any], None, None]:
+    """The rows with models and items under numbers, in the order in which they come."""
+    known: dict[tuple[str, Any], str] = {}
+    numbers = {"model": 0, "item": 0}
+    for row in rows:
+        found = dict(row)
+        for key in numbers:
+            if (key, row[key]) not in known:
+                numbers[key] += 1
+                known[key, row[key]] = f"{key}-{numbers[key]}"
+            found[key] = known[key, row[key]]
+        found["stratum"] = _renamed_stratum(row["stratum"], known)
+        yield found
+
+
+def _renamed_stratum(stratum: str | None, known: Mapping[tuple[str, Any], str]) -> str | None:
+    values = None if stratum is None else json.loads(stratum)
+    if not values or "model" not in values:
+        return stratum
+    return json.dumps({**values, "model": known["model", values["model"]]}, ensure_ascii=False)
+
+
 # --- writing ----------------------------------------------------------------------------------------
 
 
@@ -115,17 +157,28 @@ def write_rows(rows: Iterable[Row], out: Path, kind: str) -> int:
     partial = out.with_name(f".{out.name}.{os.getpid()}.part")
     private_file(partial)
     try:
-        number = _parquet(rows, partial) if kind == "parquet" else _text(rows, partial, kind)
+        number = _written(rows, partial, kind)
         partial.replace(out)
     finally:
         partial.unlink(missing_ok=True)
     return number
 
 
+def _written(rows: Iterable[Row], path: Path, kind: str) -> int:
+    if kind == "xlsx":
+        from annotate.spreadsheet import TooLarge, write_workbook
+
+        try:
+            return write_workbook(({key: _plain(value) for key, value in row.items()} for row in rows), path)
+        except TooLarge as error:
+            raise AnnotateError(f"Excel cannot hold this: {error}.", "Export as CSV or Parquet.") from None
+    return _parquet(rows, path) if kind == "parquet" else _text(rows, path, kind)
+
+
 def write_stream(rows: Iterable[Row], stream: TextIO, kind: str) -> int:
     """Write the rows as text to an open stream."""
-    if kind == "parquet":
-        raise AnnotateError("Parquet cannot go to the screen.", "Name a file with --out labels.parquet.")
+    if kind in ("parquet", "xlsx"):
+        raise AnnotateError(f"{kind} cannot go to the screen.", f"Name a file with --out labels.{kind}.")
     return _jsonl(rows, stream) if kind == "jsonl" else _csv(rows, stream)
 
 
@@ -155,8 +208,11 @@ def _jsonl(rows: Iterable[Row], stream: TextIO) -> int:
 
 
 def _flat(value: Any) -> Any:
+    """A cell of a CSV file; text that a spreadsheet would run as a formula gets an apostrophe before it."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, str):
+        return neutral(value)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | tuple) else value
 
 

@@ -17,7 +17,7 @@ from db.study import Study
 _RESPONSES = """
     SELECT i.id, i.key, i.question, i.context, i.gold, i.rationale, i.options, i.answer_key, i.strata, i.extra,
            r.id, r.text, r.model, r.condition, r.repeat, r.text_b, r.model_b, r.reason, r.choice, r.confidence,
-           r.confidence_grid, r.confidence_usable, r.searched, r.failure, r.extra, u.public_id
+           r.confidence_grid, r.confidence_usable, r.searched, r.failure, r.extra, u.public_id, s.pi
     FROM responses r JOIN items i ON i.id = r.item_id LEFT JOIN units u ON u.response_id = r.id
     LEFT JOIN sample_units s ON s.unit_id = u.id AND s.sample_id = :sample
     WHERE coalesce(r.redacted_utc, i.redacted_utc) IS NULL AND (s.unit_id IS NOT NULL OR :everything)
@@ -47,6 +47,7 @@ def content_rows(
         sample = sample_in_force(connection)
         chosen = {"sample": None if sample is None else sample.id, "everything": everything or sample is None}
         item: str | None = None
+        probable = sample is not None and sample.kind != "census"
         for number, row in enumerate(connection.execute(_RESPONSES, chosen), 1):
             if units is not None and row[25] not in units:
                 continue
@@ -55,7 +56,8 @@ def content_rows(
                 yield _item(row, number)
             yield _response(row, number)
             key = {"item": row[1], "row": number, "model": row[12], "condition": row[13], "repeat": row[14]}
-            yield from (_human(label, key, names, notes) for label in given.get(row[25], ()))
+            pi = row[26] if probable else None
+            yield from (_human(label, {**key, "pi": pi}, names, notes) for label in given.get(row[25], ()))
             yield from _judged(connection, row[10], key)
 
 

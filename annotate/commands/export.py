@@ -5,16 +5,23 @@ from __future__ import annotations
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from annotate.commands.options import example, json_option, study_argument
 
+if TYPE_CHECKING:
+    from db.study import Study
+
+TABLES = ("csv", "jsonl", "parquet", "xlsx")
+FORMS = ("study-rows", "label-studio", "prodigy", "doccano", "argilla", "inspect", "ehq")
 EXAMPLES = example(
     "annotate export study.db --out labels.csv",
     "annotate export study.db --shape wide --out labels.parquet",
     "annotate export study.db --format jsonl | head",
+    "annotate export study.db --format label-studio --out tasks.json",
+    "annotate export study.db --format ehq --out adjudication.json",
 )
 
 
@@ -24,7 +31,10 @@ EXAMPLES = example(
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="A new file. [default: the screen]"
 )
 @click.option(
-    "--format", "kind", type=click.Choice(["csv", "jsonl", "parquet"]), help="[default: by the file's name, else csv]"
+    "--format",
+    "kind",
+    type=click.Choice([*TABLES, *FORMS]),
+    help="A table, or the form of another tool. [default: by the file's name, else csv]",
 )
 @click.option(
     "--shape",
@@ -36,6 +46,13 @@ EXAMPLES = example(
 @click.option("--names", "show_names", is_flag=True, help="Coders by name instead of pseudonym.")
 @click.option("--notes", is_flag=True, help="With the coders' notes (long).")
 @click.option("--times", is_flag=True, help="With the time of each label (long).")
+@click.option(
+    "--text/--no-text", default=None, help="With the texts, or without. [default: forms with, tables without]"
+)
+@click.option("--anonymise", is_flag=True, help="Models and items by number too (tables).")
+@click.option("--blind", is_flag=True, help="Without models and judges, to be coded elsewhere (forms).")
+@click.option("--all", "everything", is_flag=True, help="Also responses that were not drawn (forms).")
+@click.option("--log", type=click.Path(path_type=Path), metavar="FILE", help="inspect: the log that was imported.")
 @json_option
 def export(study: Path, out: Path | None, kind: str | None, shape: str, as_json: bool, **options: Any) -> None:
     """Write the labels out for other tools.
@@ -44,22 +61,31 @@ def export(study: Path, out: Path | None, kind: str | None, shape: str, as_json:
     probability, so that weighted numbers can be recomputed.
     """
     from annotate.console import emit_json, notice
-    from annotate.exports import long_rows, wide_rows, write_rows, write_stream
+    from annotate.exports import anonymous, long_rows, wide_rows, with_texts, write_rows, write_stream
     from db.blindness import record_lead_view
     from db.study import open_study
 
     chosen = kind or _by_name(out)
+    if options["anonymise"] and (options["text"] or chosen in FORMS):
+        raise click.UsageError(
+            "--anonymise is for tables without texts: texts and other tools' forms name their source."
+        )
     with open_study(study) as opened:
         record_lead_view(opened, "export")
+        if chosen in FORMS:
+            _other_tool(opened, chosen, out, as_json, options)
+            return
         if shape == "wide":
             rows = wide_rows(opened, names=options["show_names"])
         else:
             rows = long_rows(opened, names=options["show_names"], notes=options["notes"], times=options["times"])
+        shown = anonymous(rows) if options["anonymise"] else rows
+        shown = with_texts(opened, rows) if options["text"] and not options["anonymise"] else shown
         with closing(rows):
             if out is None:
-                number = write_stream(rows, sys.stdout, "jsonl" if as_json else chosen)
+                number = write_stream(shown, sys.stdout, "jsonl" if as_json else chosen)
             else:
-                number = write_rows(rows, out, chosen)
+                number = write_rows(shown, out, chosen)
     if out is None:
         if not number:
             notice("There is no label to export yet.")
@@ -71,4 +97,51 @@ def export(study: Path, out: Path | None, kind: str | None, shape: str, as_json:
 
 def _by_name(out: Path | None) -> str:
     suffix = out.suffix.lower().lstrip(".") if out else ""
-    return {"jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet"}.get(suffix, "csv")
+    return {"jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet", "xlsx": "xlsx"}.get(
+        suffix, "csv"
+    )
+
+
+def _other_tool(study: Study, kind: str, out: Path | None, as_json: bool, options: dict[str, Any]) -> None:
+    """Write the form of another tool and say what went into it."""
+    from annotate.console import emit_json
+    from db.errors import AnnotateError
+
+    if out is None:
+        raise AnnotateError(f"The form {kind} goes into a file.", "Name one with --out.")
+    facts = _ehq(study, out) if kind == "ehq" else _units(study, kind, out, options)
+    if as_json:
+        emit_json({"file": str(out), "format": kind, **facts})
+        return
+    click.echo(f"Wrote {', '.join(f'{number:,} {what}' for what, number in facts.items())} to {out}.")
+
+
+def _units(study: Study, kind: str, out: Path, options: dict[str, Any]) -> dict[str, int]:
+    from annotate.exporting import Form, write_into_log, write_units
+    from db.errors import AnnotateError
+
+    form = Form(
+        options["show_names"], options["notes"], options["blind"], options["text"] is not False, options["everything"]
+    )
+    if kind == "inspect":
+        if options["log"] is None:
+            raise AnnotateError("The labels go into a copy of a log.", "Name the log with --log.")
+        found = write_into_log(study, options["log"], out, form)
+    else:
+        found = write_units(study, kind.replace("-", "_"), out, form)
+    facts = {"units": found.units, "labels of people": found.people, "labels of judges": found.judges}
+    return facts | ({"labels outside the sample left out": found.outside} if found.outside else {})
+
+
+def _ehq(study: Study, out: Path) -> dict[str, int]:
+    from annotate.analysis.loading import load_labels
+    from annotate.analysis.reference import study_reference
+    from annotate.exporters.ehq_adjudication import write_adjudication
+    from annotate.exporting import new_file
+    from annotate.studies import study_protocol
+    from db.labels import unit_rows
+
+    new_file(out)
+    reference = study_reference(load_labels(study, study_protocol(study)))
+    found = write_adjudication(unit_rows(study), reference.human.label, out)
+    return {"labels": found.written, "units without one label": found.open}

@@ -10,7 +10,7 @@ from annotate.exporters.base import Exporter
 from db.errors import AnnotateError
 
 GROUP = "annotate.exporters"
-_SHIPPED = ("label_studio", "prodigy", "doccano", "argilla")
+_SHIPPED = ("study_rows", "label_studio", "prodigy", "doccano", "argilla")
 
 
 def exporter_names() -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from annotate.importers.sources import head
 
 GROUP = "annotate.importers"
 _SHIPPED = (
-    *("inspect_ai", "lm_eval", "helm", "openai_evals", "simple_evals", "promptfoo", "deepeval", "ragas"),
+    *("study_rows", "inspect_ai", "lm_eval", "helm", "openai_evals", "simple_evals", "promptfoo", "deepeval", "ragas"),
     *("label_studio", "argilla", "prodigy", "doccano", "potato", "hf_datasets"),
     *("ehq", "nas", "wikiprofile", "chat", "table"),
 )

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from annotate.console import visible
+from annotate.neutral import neutral
 from annotate.reports.document import Block, Document, Figure, Fold, Heading, Line, Ref, Table, resolve
 
 LONGEST = 48
@@ -20,7 +21,6 @@ _TEX = {
     "κ": r"\(\kappa\)", "α": r"\(\alpha\)", "π": r"\(\pi\)", "τ": r"\(\tau\)", "ρ": r"\(\rho\)", "ω": r"\(\omega\)",
     "“": "``", "”": "''", "’": "'", "…": r"\ldots{}", "[": "{[}", "]": "{]}",
 }  # fmt: skip
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def tables_of(document: Document) -> list[tuple[str, Table]]:
@@ -95,11 +95,6 @@ def _value(document: Document, ref: Ref) -> Any:
     if isinstance(value, bool | int | float):
         return value
     return "" if value is None else neutral(visible(str(value)))
-
-
-def neutral(text: str) -> str:
-    """The text, with an apostrophe before what a spreadsheet would run as a formula."""
-    return f"'{text}" if text.startswith(_FORMULA) and not re.fullmatch(r"[-+]?[\d,.]+", text) else text
 
 
 def to_latex(document: Document, name: str, table: Table) -> str:

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -111,7 +112,7 @@ def test_each_step_of_the_flow_less_what_it_leaves_out_is_the_next(report: Path)
     for row in flow["rows"]:
         assert row["n"] - sum(out["n"] for out in row["out"]) == row["kept"]
     for steps in (flow["units"], flow["labels"][:2]):
-        for step, following in zip(steps, steps[1:], strict=False):
+        for step, following in pairwise(steps):
             assert step["n"] - sum(out["n"] for out in step["out"]) == following["n"], step
     assert [step["n"] for step in flow["units"]] == [480, 480, 200, 200]
     assert [step["n"] for step in flow["labels"]] == [960, 400, 0]
