@@ -272,3 +272,15 @@ def test_a_disk_that_cannot_sync_is_not_called_saved(tmp_path: Path, call: str) 
     status, told = inject(path, "error=EIO:when=2+", call=call)
     assert status == 0 or not told, told
     check(path, told)
+
+
+def test_ten_processes_migrate_an_older_study_once_with_one_backup(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    path.write_bytes(gzip.decompress((Path(__file__).parent / "fixtures" / "m001.db.gz").read_bytes()))
+    program = [sys.executable, "-c", PATHS + MIGRATE.format(path=str(path))]
+    started = [subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(10)]
+    told = [process.communicate(timeout=120) for process in started]
+    assert [out for out, _ in told] == ["migrated\n"] * 10, told
+    assert version_of(path) == 2
+    (copy,) = (tmp_path / "s.d" / "backups").iterdir()
+    assert version_of(copy) == 1
