@@ -119,13 +119,13 @@ def headlines(rows: list[Row], refs: list[dict[str, float]], results: dict[str, 
     labels = results["study"]["labels"]
     for judge, report in ((results["impact"] or {}).get("judges") or {}).items():
         for model, facts in report["models"].items():
-            paired = zip(rows, refs, strict=True)
-            mine = [(r, ref) for r, ref in paired if r["model"] == model and ref and r[f"judge:{judge}"] in labels]
-            weight = math.fsum(float(r["weight"]) for r, _ in mine)
+            known = [(row, ref) for row, ref in zip(rows, refs, strict=True) if row["model"] == model and ref]
             for part, reported in facts["parts"].items():
                 of = SHARES.get(part) or ((part,) if part in labels else ())
-                sample = reported["sample"]
-                if not sample or not of or not set(of) <= set(labels) or not weight:
+                usable = labels if part in SHARES else [*labels, "(not a label)"]
+                mine = [(r, ref) for r, ref in known if r[f"judge:{judge}"] in usable]
+                weight = math.fsum(float(r["weight"]) for r, _ in mine)
+                if not (sample := reported["sample"]) or not of or not set(of) <= set(labels) or not weight:
                     continue
                 human = math.fsum(float(r["weight"]) * sum(ref.get(x, 0) for x in of) for r, ref in mine) / weight
                 said = math.fsum(float(r["weight"]) for r, _ in mine if r[f"judge:{judge}"] in of) / weight
