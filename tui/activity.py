@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 LEAST_CAP = 60.0
 """Seconds that a gap counts for at most, or the time to read the text if that is longer."""
 WORDS_PER_SECOND = 150 / 60
 
 
-@dataclass(slots=True)
 class Activity:
     """A running count of active seconds for one item; every key, scroll and mouse event calls :meth:`touch`."""
 
-    cap: float = LEAST_CAP
-    last: float | None = None
-    seconds: float = 0.0
+    def __init__(self) -> None:
+        self.cap = LEAST_CAP
+        self.last: float | None = None
+        self.seconds = 0.0
 
     def begin(self, words: int, now: float) -> None:
         """A new item of ``words`` words is on the screen."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
@@ -33,11 +32,12 @@ class CodingApp(App[None], inherit_bindings=False):
     # The clock that stamps Textual's events.
     clock = staticmethod(time.perf_counter if sys.platform == "win32" else time.monotonic)
 
-    @dataclass
     class FromStudy(Message):
         """A report of the study's thread."""
 
-        report: Report
+        def __init__(self, report: Report) -> None:
+            super().__init__()
+            self.report = report
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ saved; the next one comes when the decision is durable.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +94,8 @@ class CaseDesk:
             self.say("There is no case beyond this one.")
             return
         unit = self.queue.units[wanted]
-        self._ask(lambda: (self.cases.queue(), self.cases.case(unit)), self._arrive)
+        known = self.queue
+        self._ask(lambda: (known, self.cases.case(unit)), self._arrive)
 
     def _arrive(self, found: tuple[Queue, Case | None]) -> None:
         self.queue, self.case = found
@@ -240,9 +241,13 @@ class CaseDesk:
         draft = self.draft
         decision = Decision(draft.label, draft.rating, reason, draft.note, round(spent * 1000))
 
+        known = replace(self.queue, done=self.queue.done | {case.unit})
+
         def save() -> tuple[Queue, Case | None]:
             self.cases.decide(case.unit, decision)
-            return self._next_after(case.unit)
+            following = known.next(case.unit)
+            # Only at the end is it asked anew what has come up meanwhile.
+            return self._next_after(case.unit) if following is None else (known, self.cases.case(following))
 
         self.decisions += 1
         self._ask(save, self._arrive, failed=self._not_saved)

@@ -6,7 +6,6 @@ time between them is no typing. Where text is typed nothing is held back, for a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 GAP: Final = 0.005
@@ -14,13 +13,13 @@ GAP: Final = 0.005
 INTRODUCERS: Final = frozenset("[]O")
 
 
-@dataclass(slots=True)
 class Fragments:
     """Remembers the last key; ``inside`` a sequence everything is swallowed until there is a gap."""
 
-    last: str = ""
-    at: float = float("-inf")
-    inside: bool = False
+    def __init__(self) -> None:
+        self.last = ""
+        self.at = float("-inf")
+        self.inside = False
 
     def swallows(self, key: str, at: float) -> bool:
         """Whether this key is a part of a sequence that was not understood."""

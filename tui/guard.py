@@ -13,9 +13,8 @@ With a dwell of 0 everything passes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
 RUN_GAP: Final = 0.15
 """Seconds: two events of one key closer than this may come from a held key."""
@@ -30,8 +29,7 @@ class Verdict(Enum):
     WAIT = "wait"
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(NamedTuple):
     """``running``: the last events of ``key`` come from a held key; ``waiting``: the last one was held back."""
 
     dwell: float
@@ -56,7 +54,7 @@ class Guard:
             return after, Verdict.HELD
         if painted is None or at - painted < self.dwell:
             # A key held across an item's paint goes on running into the next one.
-            return replace(after, running=key == self.key and at - self.at <= LONGEST_DELAY), Verdict.EARLY
+            return after._replace(running=key == self.key and at - self.at <= LONGEST_DELAY), Verdict.EARLY
         if key == self.key and SHORTEST_DELAY <= at - self.at <= LONGEST_DELAY:
-            return replace(after, waiting=True), Verdict.WAIT
+            return after._replace(waiting=True), Verdict.WAIT
         return after, Verdict.PASS

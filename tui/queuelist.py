@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from db.records import QueueEntry
 from tui.requests import Page
@@ -14,14 +13,14 @@ NEAR = 10
 """Rows from an end of what is there at which more is fetched."""
 
 
-@dataclass(slots=True)
 class QueueList:
     """``entries``: the lines fetched so far, in order and without gaps."""
 
-    submit: Callable[[Page], None]
-    entries: list[QueueEntry] = field(default_factory=list)
-    _all: bool = False
-    _waiting: bool = False
+    def __init__(self, submit: Callable[[Page], None]) -> None:
+        self.submit = submit
+        self.entries: list[QueueEntry] = []
+        self._all = False
+        self._waiting = False
 
     def open(self, position: int) -> None:
         """Begin anew with the lines around ``position``."""

@@ -11,10 +11,7 @@ disagree on its width, and a drifting column would show a coder the wrong text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
 class SafeText:
     """Text that may be drawn: newlines and tabs are its only control characters.
 
@@ -22,8 +19,17 @@ class SafeText:
     Made by :func:`safe` alone; two are joined with ``+``.
     """
 
-    text: str
-    hidden: int = 0
+    __slots__ = ("hidden", "text")
+
+    def __init__(self, text: str, hidden: int = 0) -> None:
+        self.text = text
+        self.hidden = hidden
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SafeText) and (self.text, self.hidden) == (other.text, other.hidden)
+
+    def __hash__(self) -> int:
+        return hash((self.text, self.hidden))
 
     def __add__(self, other: SafeText) -> SafeText:
         return SafeText(self.text + other.text, self.hidden + other.hidden)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 BREAK_EVERY: Final = 50 * 60.0
@@ -62,21 +62,16 @@ class SessionSummary:
         return found
 
 
-@dataclass(slots=True)
 class Tally:
-    """Counts a session as it goes."""
+    """Counts a session as it goes. ``active``: seconds at work; ``at_work``: those since the last break."""
 
-    started: float
-    coded: int = 0
-    skipped: int = 0
-    notes: int = 0
-    flags: int = 0
-    undone: int = 0
-    active: float = 0.0
-    items: set[str] = field(default_factory=set)
-    labels: Counter[str] = field(default_factory=Counter)
-    last: float | None = None
-    at_work: float = 0.0
+    def __init__(self, started: float, active: float = 0.0) -> None:
+        self.started, self.active = started, active
+        self.coded = self.skipped = self.notes = self.flags = self.undone = 0
+        self.items: set[str] = set()
+        self.labels: Counter[str] = Counter()
+        self.last: float | None = None
+        self.at_work = 0.0
 
     def add(self, kind: str, assignment: str | None, label: str | None) -> None:
         """Count one saved act."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from rich.segment import Segment
 from textual import events
@@ -18,13 +17,12 @@ from tui.widgets.drawn import Drawn
 class Rows(Drawn, can_focus=False):
     """A few lines, drawn as they are given."""
 
-    @dataclass
     class Clicked(Message):
         """A piece that stands for a key was clicked, or a row of a list (``sends`` is empty then)."""
 
-        rows: Rows
-        row: int
-        sends: str
+        def __init__(self, rows: Rows, row: int, sends: str) -> None:
+            super().__init__()
+            self.rows, self.row, self.sends = rows, row, sends
 
     def __init__(self, *, ground: str = "side", id: str | None = None) -> None:
         super().__init__(ground=ground, id=id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rich.segment import Segment
@@ -32,11 +31,12 @@ class Place(NamedTuple):
 class Stack(Drawn, can_focus=False):
     """Draws panes and shares its height among them. ``judged`` panes stand out; ``padding_top`` rows stay free."""
 
-    @dataclass
     class Used(Message):
         """A pane was clicked."""
 
-        pane: Pane
+        def __init__(self, pane: Pane) -> None:
+            super().__init__()
+            self.pane = pane
 
     def __init__(self, *, ground: str = "ground", id: str | None = None, left: int = 1, top: int = 1) -> None:
         super().__init__(ground=ground, id=id)
