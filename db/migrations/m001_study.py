@@ -249,6 +249,7 @@ STATEMENTS: tuple[str, ...] = (
         coders INTEGER NOT NULL CHECK (coders >= 0),
         PRIMARY KEY (batch_id, unit_id)
     ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX batch_units_unit ON batch_units (unit_id)",
     # state is part of the fold (0 to do, 1 skipped once, 2 done, 3 skipped for good), here so that the next unit is
     # found at once in a queue of any length; in_queue is 0 while withdrawn, not yet released, or leased to a pack.
     """CREATE TABLE assignments (
