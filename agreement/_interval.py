@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from agreement._bootstrap import Draws, bca_interval, draw_values, percentile_interval
-from agreement._form import Form
+from agreement._form import FEW, Form
 from agreement._options import IntervalPlan
 from agreement._quantiles import normal_quantile, t_quantile
 from agreement._sample import Blocks, Sample, blocks_of
@@ -45,9 +45,9 @@ def interval_of(
     if plan.method in ("percentile", "bca"):
         return _resampled(statistic, sample, value, form, plan)
     split = _split(statistic, sample)
-    few = split is not None and _few(split, form.few, statistic.all_or_nothing(sample.rows))
+    few = split is not None and _few(split, sample, form.few, statistic.all_or_nothing(sample.rows))
     if split is not None and (plan.method == "wilson" or (plan.method == "auto" and few)):
-        return _wilson(*point, split, form, plan.confidence)
+        return _wilson(*point, _with_design(split, sample, value, se, blocks, form, plan), form, plan.confidence)
     if plan.method == "wilson":
         raise AgreementError(f"There is no Wilson interval for {form.name}.", "Use interval='analytic' or 'bca'.")
     if se is None:
@@ -55,10 +55,16 @@ def interval_of(
     return _analytic(value, se, blocks, form, plan.confidence)
 
 
-def _few(split: Sequence[float], limit: float, all_or_nothing: bool) -> bool:
-    """Few disagreements; or few agreements, where nothing lies between (numbers hardly ever agree exactly)."""
-    apart, together = split[:2]
-    return apart < limit or (all_or_nothing and together < limit)
+def _few(split: Sequence[float], sample: Sample, limit: float, all_or_nothing: bool) -> bool:
+    """Few disagreements; or few agreements, where nothing lies between (numbers hardly ever agree exactly).
+
+    Under unequal weights also where their weighted share of the effective number of units (Kish 1965) is small.
+    """
+    apart, together, share, _ = split
+    effective = float(sample.mass.sum() ** 2 / (sample.counts * sample.weight**2).sum())
+    if min(apart, share * effective) < limit:
+        return True
+    return all_or_nothing and min(together, (1 - share) * effective) < limit
 
 
 def _no_error(sample: Sample) -> str:
@@ -94,6 +100,30 @@ def _split(statistic: Statistic, sample: Sample) -> tuple[float, float, float, f
     if sample.items is not None:  # units of one item may all say the same
         effective *= np.unique(sample.items).size / sample.items.size
     return float(sample.counts[apart].sum()), float(sample.counts[together].sum()), float(share), effective
+
+
+def _with_design(
+    split: tuple[float, float, float, float],
+    sample: Sample,
+    value: float,
+    se: float | None,
+    blocks: float,
+    form: Form,
+    plan: IntervalPlan,
+) -> tuple[float, float, float, float]:
+    """The split with the effective number that the standard error implies, where units share items.
+
+    share (1 - share) / SE^2, less for few items and never more than the units (Korn and Graubard 1998). With fewer than
+    five units on a side the standard error is not to be trusted, and the number of items stays.
+    """
+    apart, together, share, _ = split
+    if sample.items is None or form.signed or not se or min(apart, together) < FEW:
+        return split
+    tail = (1 + plan.confidence) / 2
+    cost = (1 - value) / share
+    implied = share * (1 - share) * (cost / se) ** 2 * (normal_quantile(tail) / t_quantile(tail, blocks - 1)) ** 2
+    units = float(sample.mass.sum() ** 2 / (sample.counts * sample.weight**2).sum())
+    return apart, together, share, min(implied, units)
 
 
 def _wilson(value: float, chance: float | None, split: Sequence[float], form: Form, confidence: float) -> Bounds:

@@ -114,8 +114,10 @@ def lin_concordance(
     result = _estimate(statistic, numbers, shape, plan, coders=k)
     if plan.method not in ("auto", "analytic") or result.value is None or not result.se or abs(result.value) >= 1:
         return result
-    z, half = math.atanh(result.value), normal_quantile((1 + plan.confidence) / 2) * result.se / (1 - result.value**2)
-    return replace(result, low=math.tanh(z - half), high=math.tanh(z + half), interval="linearised, Fisher's z, normal")
+    df = max(result.n_units - 1, 1)
+    z, half = math.atanh(result.value), t_quantile((1 + plan.confidence) / 2, df) * result.se / (1 - result.value**2)
+    method = f"linearised, Fisher's z, t with {df} df"
+    return replace(result, low=math.tanh(z - half), high=math.tanh(z + half), interval=method)
 
 
 @dataclass(frozen=True, slots=True)

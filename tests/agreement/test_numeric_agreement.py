@@ -103,7 +103,7 @@ def test_lin_by_hand():
     got = ag.lin_concordance([[1, 2], [2, 2], [3, 4], [4, 4]])
     assert got.value == pytest.approx(0.8)
     assert got.low < 0.8 < got.high
-    assert got.interval == "linearised, Fisher's z, normal"
+    assert got.interval == "linearised, Fisher's z, t with 3 df"
 
 
 def test_concordance_of_several_coders_from_pairs():

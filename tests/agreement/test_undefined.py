@@ -162,3 +162,11 @@ def test_many_coders_hardly_ever_agree_in_full():
     assert got.interval == "Gwet linearised, t with 9 df"
     weighted = ag.cohen_kappa([1, 2, 3, 4, 5] * 8, [2, 3, 4, 5, 4] * 8, weights="linear")
     assert weighted.interval == "Fleiss-Cohen-Everitt 1969, normal"
+
+
+def test_few_disagreements_by_weight_are_few():
+    """Two of 15 heavy units and 8 of 15 light ones (weights 9, 1): ten in number, but .173 of Kish's 18.3 by weight."""
+    pairs = [[1, 2]] * 2 + [[1, 1], [2, 2]] * 6 + [[1, 1]] + [[2, 1]] * 8 + [[2, 2]] * 7
+    weights = [9.0] * 15 + [1.0] * 15
+    assert ag.cohen_kappa(pairs, unit_weights=weights).interval.startswith("Wilson")
+    assert ag.cohen_kappa(pairs).interval == "Fleiss-Cohen-Everitt 1969, normal"
