@@ -31,7 +31,8 @@ class HumanReference:
     label: N entries, the label or None where unresolved or unlabelled.
     status: N entries out of `STATUSES`: where the label comes from.
     counts: number of units per status, all statuses named; they add to N.
-    stale: labels left out because their rule has changed. variant: the name of the treatment.
+    stale: labels left out because their rule has changed. variant: the name of the treatment. caution: why the labels
+    may not be what they seem, or None.
     """
 
     labels: tuple[str, ...]
@@ -41,6 +42,7 @@ class HumanReference:
     counts: Mapping[str, int]
     stale: int
     variant: str
+    caution: str | None = None
 
     @property
     def usable(self) -> BoolArray:
@@ -134,7 +136,9 @@ def reference_treatments(
     if adjudicated is not None:
         found["adjudicated"] = _decided(whole)
     if (fresh >= 0).any() and main.shape[1] > 1:
-        found["dawid-skene"] = shares_reference(dawid_skene(table, labels).posterior, labels, "dawid-skene")
+        model = dawid_skene(table, labels)
+        likely = shares_reference(model.posterior, labels, "dawid-skene")
+        found["dawid-skene"] = replace(likely, caution=None if model.identified else model.warnings[0])
     return found
 
 

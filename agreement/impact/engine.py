@@ -154,6 +154,8 @@ def _one_judge(
         return JudgeImpact(judge, models, {}, {}, None, {}, (), (), tuple(notes))
     fair = _fairness(corpus, sample, scores[0], judge, options) if options.fair else None
     sweeps = _sweeps(corpus, sample, scores, judge, options)
+    treatments = treatment_rows(corpus, sample, scores, judge, options.by_draws, options.seed, options.level, questions)
+    notes |= dict.fromkeys(f"{row.treatment}: {row.caution}" for row in treatments if row.caution)
     pooling = tuple(test for test in (_pooling(scores, cases, part, options) for part in ranked) if test is not None)
     return JudgeImpact(
         judge,
@@ -162,7 +164,7 @@ def _one_judge(
         {part: _needed(part, ranking, cases, results, scores, options) for part, ranking in rankings.items()},
         fair,
         sweeps,
-        treatment_rows(corpus, sample, scores, judge, options.by_draws, options.seed, options.level),
+        treatments,
         pooling,
         tuple(notes),
     )

@@ -183,6 +183,7 @@ class Sample:
     treatments: other references, by name ("coder A", "majority", "adjudicated", "Dawid-Skene"): (n, q) shares each.
     rating_treatments: the same for ratings, (n, coders) each.
     unit: what the draw took, "response" or "item" (all models of a question at once).
+    cautions: per treatment, why its labels may not be what they seem, where there is a reason.
     """
 
     records: Records
@@ -194,6 +195,7 @@ class Sample:
     treatments: Mapping[str, FloatArray] = field(default_factory=dict)
     rating_treatments: Mapping[str, FloatArray] = field(default_factory=dict)
     unit: str = "response"
+    cautions: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.records)

@@ -87,7 +87,10 @@ class ModelImpact:
 
 @dataclass(frozen=True, slots=True)
 class TreatmentRow:
-    """One way to treat disagreement between coders: each model's part on sample and corpus."""
+    """One way to treat disagreement between coders: each model's part on sample and corpus.
+
+    caution: why the treatment's labels may not be what they seem, or None.
+    """
 
     treatment: str
     part: str
@@ -95,6 +98,7 @@ class TreatmentRow:
     delta: Mapping[str, Estimate]
     sample_human: Mapping[str, Estimate]
     n: Mapping[str, int]
+    caution: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

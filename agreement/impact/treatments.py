@@ -12,6 +12,7 @@ from agreement.impact.estimate import Estimate
 from agreement.impact.oncorpus import corpus_parts
 from agreement.impact.onsample import sample_parts
 from agreement.impact.records import SKIPPED, FloatArray, Records, Sample
+from agreement.impact.resample import Questions
 from agreement.impact.result import Bounds, TreatmentRow
 from agreement.impact.streams import stream
 from agreement.scores.base import Score
@@ -20,18 +21,37 @@ UNRESOLVED = "unresolved"
 
 
 def treatment_rows(
-    corpus: Records, sample: Sample, scores: Sequence[Score], judge: str, draws: int, seed: int, level: float
+    corpus: Records,
+    sample: Sample,
+    scores: Sequence[Score],
+    judge: str,
+    draws: int,
+    seed: int,
+    level: float,
+    questions: Questions | None = None,
 ) -> tuple[TreatmentRow, ...]:
-    """Every part under every other human reference of the sample (each coder alone, majority, adjudicated, ...)."""
+    """Every part under every other human reference of the sample (each coder alone, majority, adjudicated, ...).
+
+    questions: resampled ones, for the population; intervals are then about the same target as the headline's.
+    """
+    some = None if questions is None else questions.head(draws)
     names = tuple(dict.fromkeys((*sample.treatments, *sample.rating_treatments)))
     found: list[TreatmentRow] = []
     for name in names:
         treated = _treated(sample, name)
         for score in scores:
             cases = build_cases(score, judge, corpus, treated)
-            whole = {m: corpus_parts(c, draws=draws, seed=seed, level=level).parts for m, c in cases.items()}
+            whole = {
+                m: corpus_parts(c, draws=draws, seed=seed, level=level, questions=some).parts for m, c in cases.items()
+            }
             held = {
-                m: sample_parts(c, draws=draws, rng=stream(seed, "treatment", name, score.name, m), level=level)
+                m: sample_parts(
+                    c,
+                    draws=draws,
+                    rng=stream(seed, "treatment", name, score.name, m),
+                    level=level,
+                    finite=questions is None,
+                )
                 for m, c in cases.items()
             }
             found += [
@@ -42,6 +62,7 @@ def treatment_rows(
                     {m: parts[part].delta for m, parts in whole.items()},
                     {m: parts[part].human for m, parts in held.items()},
                     {m: len(case.sample) for m, case in cases.items()},
+                    sample.cautions.get(name),
                 )
                 for part in score.parts
             ]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from agreement.impact import Records, Sample
-from agreement.reference import reference_treatments
+from agreement.reference import HumanReference, reference_treatments
 from agreement.scores.base import Score
 from agreement.scores.declared import declared_scores
 from agreement.scores.rates import Shares
@@ -127,6 +127,7 @@ def load_sample(
     labelled = bool(records.labels)
     inclusion = np.array(labels.pi, np.float64)
     weights = reference.weights.weights
+    treatments = _treatments(labels) if labelled else {}
     return Sample(
         records=records,
         shares=reference.shares if labelled else np.zeros((len(units), 0)),
@@ -134,9 +135,10 @@ def load_sample(
         weight=np.where(weights > 0, weights, 1 / inclusion),
         status=reference.status,
         ratings=_ratings(labels),
-        treatments=_treatments(labels) if labelled else {},
+        treatments={name: found.shares for name, found in treatments.items()},
         rating_treatments=_rating_treatments(labels),
         unit=labels.sample_unit,
+        cautions={name: found.caution for name, found in treatments.items() if found.caution},
     )
 
 
@@ -241,7 +243,7 @@ def _rating_treatments(labels: StudyLabels) -> dict[str, Any]:
     return {f"coder {coder.name}": whole[:, [column]] for column, coder in enumerate(labels.coders)}
 
 
-def _treatments(labels: StudyLabels) -> Mapping[str, Any]:
+def _treatments(labels: StudyLabels) -> Mapping[str, HumanReference]:
     """Every way to make one label out of several, where there are several to make it from."""
     technical = [fate == "technical" for fate in labels.fate]
     if len(labels.coders) < 2 or all(technical):
@@ -255,4 +257,4 @@ def _treatments(labels: StudyLabels) -> Mapping[str, Any]:
         adjudicated=final,
         tiebreak=labels.tiebreaks if labels.tiebreakers else None,
     )
-    return {name: reference.shares for name, reference in found.items() if name != "reference"}
+    return {name: reference for name, reference in found.items() if name != "reference"}

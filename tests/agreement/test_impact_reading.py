@@ -194,6 +194,32 @@ def test_treatments_of_disagreement() -> None:
     assert rows["coder A"].n == {"m": 4}
 
 
+def test_treatments_are_about_the_target_of_the_headline() -> None:
+    # Everything is labelled: the corpus is known exactly, the population of questions is not. Per question the model is
+    # right or not, 30 of 100: the spread of a resampled share is sqrt(.3 x .7 / 100) = .0458.
+    corpus = Records.from_columns(
+        ("YES", "NO"), ["m"] * 100, judges={"j": ["YES"] * 50 + ["NO"] * 50}, item=[f"q{i}" for i in range(100)]
+    )
+    shares = np.eye(2)[[0] * 30 + [1] * 70]
+    sample = Sample.of(corpus, shares, treatments={"majority": shares})
+    spread = {}
+    for target in ("corpus", "population"):
+        options = Options(draws=4000, by_draws=4000, target=target)
+        found = score_impact(corpus, sample, [YES], options=options).main.treatments[0].human["m"]
+        spread[target] = ((found.high or 0) - (found.low or 0)) / 2 / 1.96
+    assert spread["corpus"] == pytest.approx(0, abs=1e-12)
+    assert spread["population"] == pytest.approx(0.0458, rel=0.1)
+
+
+def test_a_treatment_that_needs_caution_says_so() -> None:
+    corpus = Records.from_columns(("YES", "NO"), ["m"] * 4, judges={"j": ["YES"] * 4}, item=list("abcd"))
+    shares = np.eye(2)[[0, 0, 0, 1]]
+    sample = Sample.of(corpus, shares, treatments={"coder A": shares, "ds": shares}, cautions={"ds": "not identified"})
+    main = score_impact(corpus, sample, [YES], options=QUICK).main
+    assert {row.treatment: row.caution for row in main.treatments} == {"coder A": None, "ds": "not identified"}
+    assert "ds: not identified" in main.notes
+
+
 def rated(seed: int, size: int = 400) -> tuple[Records, Sample]:
     """A judge whose ratings run 20 points low: people call a reason aligned from 70, the judge should from about 50."""
     rng = np.random.default_rng(seed)

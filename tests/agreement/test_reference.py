@@ -130,3 +130,11 @@ def test_openqa_reference_is_the_published_one(shared_data):
     assert len(rows) == 1490
     assert (found.counts["agreed"], found.counts["single coder"], found.counts["majority"]) == (1288, 7, 195)
     assert list(found.label) == [row["Acceptable?"] for row in rows]
+
+
+def test_dawid_and_skene_with_two_coders_is_marked_as_not_identified():
+    two = reference_treatments([["A", "A"], ["B", "B"], ["A", "B"]], ABC)
+    assert "not identified" in (two["dawid-skene"].caution or "")
+    assert two["majority"].caution is None
+    three = reference_treatments([["A", "A", "A"], ["B", "B", "B"], ["A", "B", "B"]], ABC)
+    assert three["dawid-skene"].caution is None
