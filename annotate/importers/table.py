@@ -78,11 +78,19 @@ def _mapping(path: Path, request: Request, columns: Sequence[str]) -> Recipe:
         return replace(recipe, fields=(*recipe.fields, *(parse_map(more) if more else ())))
     if not text or text == "guess":
         guess = guess_columns(columns) if columns else guess_table(path, _read_options(ReadOptions(), request))
+        if not guess.fields:
+            raise MappingError(*_no_guess(path, guess.left))
         if not text:
             hint = f"See the guess with --dry-run, correct it, and give it: --map '{guess.map_text}'"
             raise MappingError(f"{path}: which column is which was not said.", hint)
         text = guess.map_text
     return Recipe("table", "a table", "*", parse_map(text), TableOptions(), ReadOptions())
+
+
+def _no_guess(path: Path, columns: Sequence[str]) -> tuple[str, str]:
+    shown = ", ".join(columns[:12]) + (f" and {len(columns) - 12} more" if len(columns) > 12 else "")
+    problem = f"{path}: none of its columns could be guessed. They are: {shown}."
+    return problem, "Say which is which, for example --map 'COLUMN=item,COLUMN=response,COLUMN=model'."
 
 
 def _read_options(given: ReadOptions, request: Request) -> ReadOptions:

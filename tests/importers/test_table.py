@@ -236,3 +236,12 @@ def test_a_mapped_table_goes_into_a_study_and_is_recognised_the_second_time(writ
     assert counts["human labels"] == (3, 2, 1)
     assert study.connection.execute("SELECT rows FROM sources").fetchall() == [(3,)]
     study.close()
+
+
+def test_a_table_of_unknown_columns_says_what_they_are_and_suggests_no_empty_mapping(tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text("foo,bar\n1,2\n", encoding="utf-8")
+    for options in ({}, {"map": "guess"}):
+        with pytest.raises(AnnotateError, match=r"none of its columns could be guessed.*foo, bar") as caught:
+            list(prepare([path], format="table", options=options).rows)
+        assert "--map ''" not in (caught.value.hint or "")
