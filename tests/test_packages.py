@@ -66,3 +66,16 @@ def test_every_package_is_installed() -> None:
         for path in (REPOSITORY / top).rglob("*.py")
     }
     assert declared == found | {"annotate.samples"}
+
+
+def test_every_file_of_a_package_is_installed() -> None:
+    """A template or script beside the modules is of no use to a reader who installed the package without it."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    data = project["tool"]["setuptools"]["package-data"]
+    for top in ("agreement", "annotate", "db", "tui"):
+        for path in (REPOSITORY / top).rglob("*"):
+            if path.suffix in (".py", ".pyc") or not path.is_file() or "__pycache__" in path.parts:
+                continue
+            below = str(path.relative_to(REPOSITORY))
+            own = data.get("annotate.judges", []) if path.parts[-3:-1] == ("judges", "prompts") else []
+            assert any(path.match(pattern) for pattern in (*data["*"], *own)), f"{below} is not in package-data"
