@@ -38,6 +38,8 @@ _OPEN = """
     JOIN items i ON i.id = r.item_id
     WHERE a.coder_id = :from AND a.state < 2 AND a.occurrence = 1 AND a.withdrawn_utc IS NULL AND d.state = 'open'
       AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.assignment_id = a.id AND l.ended_utc IS NULL)
+      AND a.role <> 'adjudicator'
+      AND NOT EXISTS (SELECT 1 FROM batches b WHERE b.id = a.batch_id AND json_extract(b.parameters, '$.review') <> '')
     ORDER BY a.batch_id, a.position"""
 
 

@@ -266,3 +266,18 @@ def test_nothing_to_review_and_unknown_judges_are_refused(path: Path) -> None:
             make_review(study, "judges", ["J", "X"], controls=1)
         with pytest.raises(Refused, match="itself"):
             make_review(study, "judges", ["J", "J"], controls=1)
+
+
+def test_a_decision_that_was_taken_back_is_not_handed_over_when_its_adjudicator_leaves(path: Path) -> None:
+    from db.reassigning import reassign
+
+    unit = units(path)[1]
+    with open_session(path, "B") as session:
+        session.decide(unit, Decision("HEDGE", reason="slip"))
+        assert session.undo() == unit
+    with open_study(path) as study:
+        assert reassign(study, "B", "C").moved == 1  # the one unit that B has still to code
+    with open_session(path, "B") as session:
+        session.decide(unit, Decision("HEDGE", reason="slip"))
+    with open_study(path) as study:
+        assert [row.label for row in label_rows(study) if row.role == "adjudicator"] == ["HEDGE"]
