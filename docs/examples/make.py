@@ -1,0 +1,67 @@
+"""Make the example reports anew: ``python docs/examples/make.py [PANDALM]``; PANDALM: data of the PandaLM test set.
+
+Random ids of units differ from run to run, so which examples are shown differs too; every other number is the same.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from annotate.__main__ import run
+from annotate.sample_files import sample
+
+HERE = Path(__file__).resolve().parent
+KEPT = ("report.html", "report.md", "figures", "tables")
+
+
+def annotate(*arguments: object) -> None:
+    if run([str(argument) for argument in arguments]):
+        raise SystemExit(f"annotate {arguments} failed")
+
+
+def ehq(study: Path) -> None:
+    """Real responses of a small model; the two coders are simulated, and named so."""
+    annotate("init", study, "--protocol", "ehq", "--title", "EHQ sample, SIMULATED coders")
+    items, records = sample("ehq-run", "EHQ-120.json.gz"), sample("ehq-run", "records.jsonl.gz")
+    annotate("import", study, "--items", items, "--records", records)
+    annotate("sample", study, "--n", 200, "--seed", 42)
+    columns = "question_id=item,model=model,coder=coder,label=label"
+    annotate("import", study, sample("ehq-run", "simulated_coders.csv"), "--map", columns, "--simulated")
+
+
+def openqa(study: Path) -> None:
+    annotate("init", study, "--protocol", "correctness", "--title", "OpenQA-eval, NQ301")
+    annotate("import", study, sample("openqa-nq301"), "--recipe", "openqa")
+
+
+def xstest(study: Path) -> None:
+    """Prompts and labels; the models' responses may not be passed on."""
+    annotate("init", study, "--protocol", "refusal", "--title", "XSTest v2, labels without responses")
+    folder = sample("xstest")
+    annotate("import", study, "--recipe", folder / "map.toml", folder)
+
+
+def pandalm(study: Path) -> None:
+    annotate("init", study, "--protocol", "preference", "--title", "PandaLM test set")
+    annotate("import", study, "--recipe", "pandalm", sys.argv[1])
+
+
+def main() -> None:
+    for make in (ehq, openqa, xstest, *((pandalm,) if len(sys.argv) > 1 else ())):
+        with tempfile.TemporaryDirectory() as folder:
+            study, report = Path(folder) / "study.db", Path(folder) / "report"
+            make(study)
+            text = ["--no-text"] if make is xstest else []
+            annotate("report", study, "--out", report, *text)
+            out = HERE / make.__name__
+            shutil.rmtree(out, ignore_errors=True)
+            out.mkdir()
+            for name in KEPT:
+                (shutil.copytree if (report / name).is_dir() else shutil.copy)(report / name, out / name)
+
+
+if __name__ == "__main__":
+    main()
