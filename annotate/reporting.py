@@ -79,11 +79,13 @@ def _data(study: Study, results: Results, *, names: bool, text: bool) -> dict[st
     return {
         LABELS: labels_text(study, labels, study_reference(labels), items),
         CORPUS: corpus_text(study, protocol, by, items, item=population, outside=labels.outside),
-        **{
-            name: files("annotate.reports").joinpath(name).read_text(encoding="utf-8")
-            for name in ("check.py", "check.R")
-        },
+        "check.py": _ours("check.py"),
+        "check.R": _ours("check_r.txt"),
     }
+
+
+def _ours(name: str) -> str:
+    return files("annotate.reports").joinpath(name).read_text(encoding="utf-8")
 
 
 def _tables(document: Document) -> dict[str, str]:
