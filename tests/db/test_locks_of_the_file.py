@@ -1,8 +1,7 @@
-"""POSIX drops all locks of a process on a file when it closes any descriptor of it: opening a study must not do that."""
+"""POSIX drops the locks of a process on a file when it closes any descriptor of it: opening must not do that."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -32,9 +31,9 @@ def test_a_second_connection_does_not_drop_the_locks_of_the_first(tmp_path: Path
     with open_study(path) as first:
         first.connection.execute("SELECT count(*) FROM events").fetchone()
         with open_study(path):
-            before = os.stat(wal_of(path)).st_ino
+            before = wal_of(path).stat().st_ino
         another_process_comes_and_goes(path)
-        assert os.stat(wal_of(path)).st_ino == before
+        assert wal_of(path).stat().st_ino == before
 
 
 def test_labels_of_a_session_that_is_read_in_two_threads_survive_other_processes(tmp_path: Path) -> None:
