@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from db.random_numbers import random_for
 
@@ -36,8 +37,9 @@ def overlap_sizes(sizes: Mapping[str, int], overlap: float) -> dict[str, int]:
     """
     if overlap <= 0:
         return dict.fromkeys(sizes, 0)
-    total = math.floor(overlap * sum(sizes.values()) + 0.5)
-    exact = {name: overlap * size for name, size in sizes.items()}
+    part = Fraction(str(overlap))  # the decimal that was asked for: .70 of 45 is 31.5, which as a float falls short
+    total = math.floor(part * sum(sizes.values()) + Fraction(1, 2))
+    exact = {name: part * size for name, size in sizes.items()}
     found = {name: min(size, max(1, math.floor(exact[name]))) for name, size in sizes.items()}
     by_remainder = sorted(sizes, key=lambda name: (math.floor(exact[name]) - exact[name], name))
     for name in by_remainder:

@@ -201,6 +201,11 @@ def test_one_large_item_is_spread_as_far_as_it_goes() -> None:
     assert closest(spread(units([0] * 3 + [1]))) >= 1  # not possible: everything is still there
 
 
+def test_a_half_is_rounded_up_as_decimals_are() -> None:
+    """.70 of 45 is 31.5, so 32; the product of floats is 31.499999999999996."""
+    assert overlap_sizes({"a": 45}, 0.70) == {"a": 32}
+
+
 @given(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 60), min_size=1), st.integers(1, 100))
 def test_overlap_sizes_are_exact(sizes: dict[str, int], percent: int) -> None:
     """Whole numbers, none above its stratum, none without any, and together the rounded share (or one a stratum)."""
