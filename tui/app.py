@@ -24,7 +24,6 @@ from tui.themes import THEMES
 class CodingApp(App[None], inherit_bindings=False):
     """Runs one coder's session. Keys go to the key machine; nothing is bound here."""
 
-    CSS_PATH = "desk.tcss"
     TITLE = "annotate"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = []

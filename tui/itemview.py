@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from db.records import CodingItem
-from tui.differences import differences
 from tui.document import Span, places
 from tui.pane import Pane
 from tui.parts import Part, parts
@@ -87,6 +86,8 @@ class ItemView:
 
     def highlight(self, on: bool) -> None:
         """Mark what response and gold answer share, or no longer."""
+        from tui.differences import differences
+
         said, wanted = differences(self.parts["response"].document, self.parts["gold"].document)
         self.panes["response"].mark(said if on else ())
         self.panes["gold"].mark(wanted if on else ())

@@ -35,3 +35,6 @@ CODING = frozenset({Mode.LABEL, Mode.RATE})
 
 TYPING = frozenset({Mode.NOTE, Mode.REASON, Mode.SEARCH, Mode.PALETTE})
 """Printable keys are text."""
+
+SHEETS = frozenset({Mode.HELP, Mode.SUMMARY, Mode.PROTOCOL})
+"""A page covers the item."""

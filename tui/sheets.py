@@ -6,12 +6,10 @@ from db.records import PendingChange
 from tui.codebook import codebook, keys
 from tui.document import Document, Span, Writer
 from tui.keymachine import Desk
-from tui.modes import Mode
 from tui.safetext import safe
 from tui.summary import SessionSummary
 
 GAP = "\n\n"
-SHEETS = frozenset({Mode.HELP, Mode.SUMMARY, Mode.PROTOCOL})
 
 
 def help_page(desk: Desk, looked_up: str | None) -> tuple[Document, int]:

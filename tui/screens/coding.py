@@ -14,14 +14,14 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from tui import bars, lists, sheets
+from tui import bars, lists
 from tui.codebook import RATING, codebook
 from tui.controller import Controller
 from tui.document import Document
 from tui.fragments import Fragments
 from tui.itemview import ItemView
 from tui.keymachine import Press
-from tui.modes import TYPING, Mode
+from tui.modes import SHEETS, TYPING, Mode
 from tui.pane import WIDEST, Pane
 from tui.pieces import Row
 from tui.requests import View
@@ -61,7 +61,20 @@ class CodingScreen(Screen[None], inherit_bindings=False):
         self._wait: Timer | None = None
         self._slow: Timer | None = None
 
+    def _place(self) -> None:
+        """Status line on top, decision bar and footer at the bottom, the item and the codebook side by side between.
+
+        Set here and not in a style sheet, which would have to be read and parsed before the first item is shown.
+        """
+        self.styles.layout = "horizontal"
+        self.styles.overflow_x = self.styles.overflow_y = "hidden"
+        self._status.styles.dock, self._status.styles.height = "top", 1
+        self._bottom.styles.dock, self._bottom.styles.height = "bottom", 4
+        self._stack.styles.width, self._stack.styles.height = "1fr", "100%"
+        self._beside.styles.height = "100%"
+
     def compose(self) -> ComposeResult:
+        self._place()
         yield self._status
         yield self._bottom
         yield self._stack
@@ -154,7 +167,7 @@ class CodingScreen(Screen[None], inherit_bindings=False):
             self.item.turn(1 if action == "panel" else -1)
             self._stack.fit_panes()
             return
-        on_sheet = self._controller.state.mode in sheets.SHEETS
+        on_sheet = self._controller.state.mode in SHEETS
         pane = self._page if on_sheet else self.item.pane
         if pane is not None:
             self._stack.scroll_pane(pane, _target(pane, action))
@@ -247,7 +260,7 @@ class CodingScreen(Screen[None], inherit_bindings=False):
     def _show_book(self) -> None:
         mode, desk = self._controller.state.mode, self._controller.desk
         shows = (self._considered(), desk.protocol.digest, mode is Mode.RATING)
-        if shows == self._book_shows or mode in sheets.SHEETS:
+        if shows == self._book_shows or mode in SHEETS:
             return
         self._book_shows = shows
         document, starts = codebook(desk.protocol, desk.keymap, shows[0])
@@ -259,7 +272,7 @@ class CodingScreen(Screen[None], inherit_bindings=False):
     def _show_page(self) -> None:
         """A sheet covers the item in some modes."""
         mode, looked_up = self._controller.state.mode, self._controller.state.looked_up
-        shows = (mode, looked_up) if mode in sheets.SHEETS else None
+        shows = (mode, looked_up) if mode in SHEETS else None
         if shows == self._page_shows:
             return
         opens_or_closes = (shows is None) != (self._page_shows is None)
@@ -277,6 +290,8 @@ class CodingScreen(Screen[None], inherit_bindings=False):
         )
 
     def _sheet_page(self, mode: Mode) -> tuple[Document, int]:
+        from tui import sheets
+
         controller = self._controller
         if mode is Mode.HELP:
             return sheets.help_page(controller.desk, controller.state.looked_up)
