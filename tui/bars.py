@@ -43,7 +43,8 @@ def status(protocol: str, coder: str, view: View | None, state: State, cells_wid
     progress = view.progress
     if view.item is not None:
         left += [piece("   item ", "quiet"), piece(f"{view.item.position:,}", "strong")]
-        left += [piece(f" of {progress.total:,}", "quiet")]
+        # Numbers run on over all rounds of a coder, the counts are those of the open ones.
+        left += [piece(f" of {progress.total:,}", "quiet")] if view.item.position <= progress.total else []
     counts = _counts(progress)
     room = cells_wide - width((*left, *counts, *right)) - 8
     left += [piece("   "), *_bar(progress, min(room, 24))] if room >= 6 else []

@@ -33,6 +33,8 @@ def _log(error: BaseException, folder: Path) -> Path:
     now = datetime.now(UTC)
     path = folder / f"crash-{now:%Y%m%dT%H%M%S}.log"
     head = f"annotate {TOOL_VERSION}, Python {platform.python_version()}, {platform.platform()}, {now.isoformat()}\n\n"
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "w", encoding="utf-8") as file:
+    with os.fdopen(
+        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "w", encoding="utf-8", newline=""
+    ) as file:
         file.write(head + "".join(traceback.format_exception(error)))
     return path

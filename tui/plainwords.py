@@ -54,9 +54,10 @@ def part_lines(part: Part, *, whole: bool) -> Iterator[str]:
 
 
 def item_line(view: View) -> str:
-    """``item: 3 of 37; 2 done, 35 left``."""
+    """``item: 3 of 37; 2 done, 35 left``; numbers run on over rounds, counts are those of the open ones."""
     assert view.item is not None
-    return f"item: {view.item.position:,} of {view.progress.total:,}; {progress_words(view.progress)}"
+    total = f" of {view.progress.total:,}" if view.item.position <= view.progress.total else ""
+    return f"item: {view.item.position:,}{total}; {progress_words(view.progress)}"
 
 
 def progress_words(progress: Progress) -> str:

@@ -154,7 +154,7 @@ class Position(NamedTuple):
     def __call__(self, session: CodingSession) -> Report:
         found = session.item(self.number)
         if found is None:
-            return Stays(f"There is no item {self.number}: they are numbered from 1 to {session.progress.total}.")
+            return Stays(f"There is no item {self.number}.")
         return Shown(view(session, found))
 
 

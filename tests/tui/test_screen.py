@@ -490,3 +490,17 @@ async def test_every_action_can_be_carried_out_from_the_palette(make_study):
             assert seat.mode is not Mode.PALETTE, action.name
             await seat.press(*["escape"] * (seat.mode is not Mode.LABEL))
             assert seat.mode is Mode.LABEL, action.name
+
+
+async def test_numbers_that_run_on_over_rounds_are_not_told_of_the_open_ones(make_study):
+    study = make_study(3)
+    with open_study(study[0]) as opened, writing(opened.connection) as connection:
+        connection.execute("UPDATE assignments SET position = position + 100")
+    async with seated(study) as seat:
+        assert "item 101   " in seat.text()
+        await seat.press("g")
+        assert "  101  " in seat.text()
+        await seat.press("1", "0", "3", "enter")
+        assert seat.position == 103
+        await seat.press("g", "7", "enter")
+        assert "There is no item 7." in seat.text()
