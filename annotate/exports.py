@@ -178,7 +178,8 @@ def _written(rows: Iterable[Row], path: Path, kind: str) -> int:
 def write_stream(rows: Iterable[Row], stream: TextIO, kind: str) -> int:
     """Write the rows as text to an open stream."""
     if kind in ("parquet", "xlsx"):
-        raise AnnotateError(f"{kind} cannot go to the screen.", f"Name a file with --out labels.{kind}.")
+        name = {"parquet": "Parquet", "xlsx": "An Excel workbook"}[kind]
+        raise AnnotateError(f"{name} cannot go to the screen.", f"Name a file with --out labels.{kind}.")
     return _jsonl(rows, stream) if kind == "jsonl" else _csv(rows, stream)
 
 

@@ -1,1 +1,1 @@
-"""JSON schemas of what the commands print for machines: ``impact.schema.json`` is that of ``annotate impact --json``."""
+"""JSON schemas of what machines read: of ``annotate impact --json``, and of a report's results.json."""
