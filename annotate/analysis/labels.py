@@ -42,6 +42,7 @@ class StudyLabels:
     ratings: as ``table``. stale: labels that a later codebook made void, true where so. fate: labelled, unresolved,
     skipped, technical or unfinished. judges: each judge's mapped label; "(not a label)" and "(missing)" are among them.
     outside: labelled units that are not in the sample; they have no probability, and no number here is about them.
+    silent: coders who were given units and have labelled none yet; they are not among ``coders``.
     """
 
     labels: tuple[str, ...]
@@ -63,6 +64,7 @@ class StudyLabels:
     judge_ratings: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     sample_unit: str = "response"
     outside: int = 0
+    silent: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.units)

@@ -30,7 +30,9 @@ def load_labels(study: Study, protocol: Protocol, *, names: bool = True) -> Stud
     rows = [row for row in every if row.unit in place and row.occurrence == 1]
     main = [row for row in rows if row.round_kind == "main"]
     final = [row for row in rows if row.role == "adjudicator" and not row.set_aside]
-    coders, tied = _columns(main, "coder", names), _columns(main, "tiebreak", names)
+    given = [row for row in main if row.label is not None or row.rating is not None]
+    coders, tied = _columns(given, "coder", names), _columns(given, "tiebreak", names)
+    silent = {who: column for who, column in _columns(main, "coder", names).items() if who not in coders}
     sample = current_sample(study)
     said = _said(protocol)
     return StudyLabels(
@@ -53,6 +55,7 @@ def load_labels(study: Study, protocol: Protocol, *, names: bool = True) -> Stud
         judge_ratings={name: _column(units, len(fields) + len(judges) + at) for at, name in enumerate(judges)},
         sample_unit=sample.unit if sample else "response",
         outside=len(outside),
+        silent=tuple(column.name for column in silent.values()),
     )
 
 

@@ -100,7 +100,10 @@ def people_agreement(
         with_tiebreakers=tied.all({n: OVERALL[n] for n in IN_STRATA}) if tied else {},
         ratings=_ratings(study, names, confidence),
         weighted=main.weights is not None,
-        notes=main.design.notes if main.design and main.weights is not None else (),
+        notes=(
+            *(main.design.notes if main.design and main.weights is not None else ()),
+            *((f"no label yet, so not among the coders: {', '.join(study.silent)}",) if study.silent else ()),
+        ),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -137,3 +138,16 @@ def test_nobody_labelled_anything(cli: Cli, ehq_study: Path) -> None:
     assert found.json["not_run"] == [{"what": "agreement", "why": "no human labels yet"}]
     assert "no human labels yet" in found.err
     assert "--judge-only" in cli("impact", ehq_study, code=1).err
+
+
+def test_a_coder_who_has_labelled_nothing_is_no_coder_of_the_agreement(
+    cli: Cli, templates: Path, tmp_path: Path
+) -> None:
+    """Assigned is not labelled: two coders have labels, two have units to code."""
+    study = tmp_path / "s.db"
+    shutil.copy(templates / "coded.db", study)
+    cli("assign", study, "--coders", "Ada,Ben", "--again")
+    people = cli("agreement", study, "--json").json["people"]
+    assert people["coders"] == ["simulated-1", "simulated-2"]
+    assert len(people["pairs"]) == 1
+    assert "no label yet, so not among the coders: Ada, Ben" in people["notes"]
