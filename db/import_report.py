@@ -65,7 +65,7 @@ class ImportRefused(AnnotateError):
         first = report.rejects[0]
         more = f" and {report.rejected - 1:,} more" if report.rejected > 1 else ""
         super().__init__(
-            f"{first.source}, row {first.row}: {first.reason}{more}; nothing was imported.",
+            f"{first.source}, row {first.row}: {first.reason.removesuffix('.')}{more}; nothing was imported.",
             "Put the rows right, or leave them out with --on-error skip.",
         )
         self.report = report

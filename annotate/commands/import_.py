@@ -91,6 +91,7 @@ def _run(study: Path, wanted: Wanted, on_error: Any, simulated: bool) -> tuple[I
         try:
             with Progress("Importing") as progress:
                 report = run_import(opened, job, on_error=on_error, simulated=simulated, progress=progress)
+            _need_rows(wanted, report)
         except ImportRefused as refused:
             _list_rejects(refused.report)
             raise
@@ -98,6 +99,16 @@ def _run(study: Path, wanted: Wanted, on_error: Any, simulated: bool) -> tuple[I
         if job.protocol and job.protocol != opened.protocol_name:
             notes.append(f"these labels are those of protocol {job.protocol}; the study has {opened.protocol_name}")
         return report, notes
+
+
+def _need_rows(wanted: Wanted, report: ImportReport) -> None:
+    """A file without a row is no import that went well: most likely it was cut off, or is the wrong one."""
+    from db.errors import AnnotateError
+
+    if any(count.read for count in report.kinds.values()) or report.unreadable or report.rejected:
+        return
+    names = ", ".join(str(path) for path in wanted.files)
+    raise AnnotateError(f"{names}: not a single row was read. Nothing was imported.", "Is the file cut off?")
 
 
 def _list_rejects(report: ImportReport) -> None:

@@ -93,7 +93,7 @@ def _undecodable(path: Path, encoding: str, error: UnicodeDecodeError) -> tuple[
     found = f"byte 0x{error.object[error.start]:02x}"
     return (
         f"{path}{where}: not {encoding.removesuffix('-sig').upper()} ({found}).",
-        "Name its encoding with --encoding cp1252, say.",
+        "Name its encoding, for example --option encoding=cp1252.",
     )
 
 

@@ -82,7 +82,8 @@ def _holds(data: Mapping[str, object], column: str) -> bool:
 
 def _no_column(path: Path, column: str, record: Record) -> SourceError:
     near = difflib.get_close_matches(column, record.data, n=1)
-    hint = f"Did you mean {near[0]!r}?" if near else f"Its columns: {', '.join(record.data)}."
+    columns = ", ".join(repr(name) if not name.strip() else name for name in record.data)
+    hint = f"Did you mean {near[0]!r}?" if near else f"Its columns: {columns}."
     return SourceError(f"{path}: there is no column {column!r}.", hint)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -88,3 +90,24 @@ def test_a_dry_run_shows_the_guess_and_changes_nothing(cli: Cli, ehq_study: Path
     assert shown["mapping"] == "id=item,question=question,answer=response,gpt4=judge.gpt4"
     assert sorted({row["row"] for row in shown["rows"]}) == [2, 3, 4, 5, 6]
     assert content(ehq_study) == before
+
+
+def test_a_table_without_rows_is_not_called_imported_already(cli: Cli, templates: Path, tmp_path: Path) -> None:
+    study, table = tmp_path / "s.db", tmp_path / "cut.csv"
+    shutil.copy(templates / "ehq.db", study)
+    table.write_text("id,text\n", encoding="utf-8")
+    before = content(study)
+    done = cli("import", study, table, "--map", "id=item,text=response", code=2)
+    assert "not a single row was read" in done.err
+    assert content(study) == before
+
+
+def test_the_encoding_that_an_error_asks_for_can_be_given(cli: Cli, tmp_path: Path) -> None:
+    study, table = tmp_path / "s.db", tmp_path / "latin.csv"
+    cli("init", study, "--protocol", "correctness")
+    table.write_bytes(b"id,text\n1,caf\xe9\n")
+    refused = cli("import", study, table, "--map", "id=item,text=response", code=2)
+    told = re.search(r"--option encoding=cp1252", refused.err)
+    assert told, refused.err
+    done = cli("import", study, table, "--map", "id=item,text=response", *told.group().split(), "--json")
+    assert done.json["rows"]["responses"]["imported"] == 1
