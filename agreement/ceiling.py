@@ -23,6 +23,9 @@ from agreement.intervals import Interval, bootstrap_interval
 from agreement.ratings_codes import label_codes, label_table
 from agreement.resampled_units import Blocks, blocks_of, multiplicities
 
+MIN_UNITS = 30
+"""Fewer units (items, where they are resampled) than this: the draws of a bootstrap hardly differ, no verdict rests on
+them. The alternative annotator test asks for as many (Calderon, Reichart and Dror 2025)."""
 WITHIN, BELOW, NOT_SHOWN = "within the human range", "below the human range", "not shown"
 
 
@@ -32,7 +35,8 @@ class CeilingComparison:
 
     For errors of ratings a larger number is worse. verdict: "within the human range" (the judge is worse by less than
     `margin`, at the confidence of the interval), "below the human range" (worse, not shown to be within the margin), or
-    "not shown". sentence: the verdict with its numbers. left_out: pairs of coders without a defined number.
+    "not shown" (always with fewer than `MIN_UNITS` units, or items where they are resampled). sentence: the verdict
+    with its numbers. left_out: pairs of coders without a defined number.
     """
 
     name: str
@@ -103,8 +107,8 @@ def human_ceiling(
     pairs = len(list(combinations(range(people.shape[1]), 2)))
     # one judge among R coders has 2 / (R + 1) of the pairs, so it moves alpha by that part of what it moves kappa
     dilution = 2 / (people.shape[1] + 1)
-    kappa = _compared("kappa", values[0], margin, level, name, worse=-1)
-    alpha = _compared("alpha", values[1], margin * dilution, level, name, worse=-1)
+    kappa = _compared("kappa", values[0], margin, level, name, blocks, worse=-1)
+    alpha = _compared("alpha", values[1], margin * dilution, level, name, blocks, worse=-1)
     lost = pairs - int(defined_pairs(table, weight, blocks, q + 1))
     return _result((replace(kappa, left_out=lost), alpha), use, blocks)
 
@@ -138,7 +142,9 @@ def rating_ceiling(
     values = np.concatenate([errors(w) for w in multiplicities(blocks, draws, seed)], axis=1)
     names = ("mean absolute error", "root mean squared error")
     return _result(
-        tuple(_compared(each, values[i], margin, level, name, worse=1) for i, each in enumerate(names)), use, blocks
+        tuple(_compared(each, values[i], margin, level, name, blocks, worse=1) for i, each in enumerate(names)),
+        use,
+        blocks,
     )
 
 
@@ -171,15 +177,20 @@ def _blocks(
 
 
 def _compared(
-    number: str, values: FloatArray, margin: float, level: float, judge: str, *, worse: int
+    number: str, values: FloatArray, margin: float, level: float, judge: str, blocks: Blocks, *, worse: int
 ) -> CeilingComparison:
     """values: (1 + B, 2), the observed first. worse: 1 when larger is worse, -1 when smaller is."""
     ours, theirs = (float(x) if np.isfinite(x) else None for x in values[0])
     gap = None if ours is None or theirs is None else ours - theirs
     drawn = values[1:, 0] - values[1:, 1]
     found = bootstrap_interval(gap, drawn, level=level, method="percentile bootstrap, paired")
-    verdict = _verdict(found, margin, worse)
+    size = int(blocks.count.sum())
+    verdict = _verdict(found, margin, worse) if size >= MIN_UNITS else NOT_SHOWN
     sentence = _sentence(number, judge, ours, theirs, found, margin, verdict)
+    if size < MIN_UNITS and found.value is not None:
+        sentence += (
+            f"; {size} {blocks.by} with two coders and the judge are too few for a verdict, {MIN_UNITS} are needed"
+        )
     return CeilingComparison(number, ours, theirs, found, margin, verdict, sentence)
 
 

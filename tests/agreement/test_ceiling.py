@@ -194,3 +194,14 @@ def test_same_seed_same_bytes():
     *people, judge = coders(7, 80, [0.9, 0.8, 0.7])
     first, again = (human_ceiling(rows_of(people), judge, labels=ABC, seed=4) for _ in range(2))
     assert first == again
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_two_units_are_no_ground_for_a_verdict(grouped):
+    """Two units on which everybody disagrees: every draw gives the same, and an interval of no width shows nothing."""
+    found = human_ceiling(
+        [["a", "b"], ["a", "b"]], ["b", "b"], labels=["a", "b"], seed=1, items=["x", "y"] if grouped else None
+    )
+    assert [each.verdict for each in found.comparisons] == ["not shown", "not shown"]
+    assert "2 " + ("items" if grouped else "units") in found.sentence
+    assert "too few for a verdict" in found.sentence
