@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 the answer is no, 2 bad input, 70 a fault of ours, 130 int
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import os
 import sys
@@ -80,6 +81,9 @@ def _other(error: Exception, arguments: Sequence[str]) -> int:
         return _say(extra, code=2)
     if told := study_fault(error, arguments):
         return _say(told.message, told.hint, code=told.exit_code)
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left in the buffer would fail again at exit
+        return _say(f"{error.filename or 'Writing'}: {error.strerror}.", "Make room, then run it again.", code=2)
     if isinstance(error, OSError) and error.filename:
         return _say(f"{error.filename}: {error.strerror or type(error).__name__}.", code=2)
     if os.environ.get("ANNOTATE_DEBUG"):

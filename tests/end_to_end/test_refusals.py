@@ -6,6 +6,8 @@ import hashlib
 import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -111,3 +113,12 @@ def test_the_encoding_that_an_error_asks_for_can_be_given(cli: Cli, tmp_path: Pa
     assert told, refused.err
     done = cli("import", study, table, "--map", "id=item,text=response", *told.group().split(), "--json")
     assert done.json["rows"]["responses"]["imported"] == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_under_the_output_is_one_line(coded_study: Path) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        command = [sys.executable, "-m", "annotate", "status", str(coded_study)]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr == "annotate: Writing: No space left on device. Make room, then run it again.\n"
