@@ -13,7 +13,7 @@ from db.canonical import canonical_json, sha256_text
 from db.clock import utc_now
 from db.coders import Coder, insert_coder
 from db.connection import writing
-from db.faults import Refused
+from db.faults import BadRequest, Refused
 from db.ids import RandomBytes, new_id
 from db.lead import record
 from db.orders import Ordered, OrderKind, in_order
@@ -111,15 +111,15 @@ class _Unit:
 
 def _check(coders: Sequence[str], overlap: float, repeats: float, seed: str) -> None:
     if not coders:
-        raise Refused("Name at least one coder.")
+        raise BadRequest("Name at least one coder.")
     if len({name.strip() for name in coders}) < len(coders):
-        raise Refused("A coder is named twice.")
+        raise BadRequest("A coder is named twice.")
     if not 0 <= overlap <= 1:
-        raise Refused(f"The overlap is {overlap}, expected a share from 0 to 1.")
+        raise BadRequest(f"The overlap is {overlap}, expected a share from 0 to 1.")
     if not 0 <= repeats <= 1:
-        raise Refused(f"The share of repeats is {repeats}, expected one from 0 to 1.")
+        raise BadRequest(f"The share of repeats is {repeats}, expected one from 0 to 1.")
     if not seed or SEPARATOR in seed:
-        raise Refused("The seed is empty or holds a control character.", "Use a number.")
+        raise BadRequest("The seed is empty or holds a control character.", "Use a number.")
 
 
 _UNITS = """

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from db.clock import utc_now
 from db.connection import writing
-from db.faults import Refused
+from db.faults import BadRequest, Refused
 from db.ids import RandomBytes, new_id
 from db.lead import record
 from db.records import CoderKind
@@ -60,7 +60,7 @@ def checked_name(name: str) -> str:
     """The name without spaces around it. Raises Refused where it is empty or holds a control character."""
     plain = name.strip()
     if not plain or any(ord(character) < 32 for character in plain):
-        raise Refused(f"{name!r} cannot be the name of a coder.", "Use letters, digits, spaces and signs.")
+        raise BadRequest(f"{name!r} cannot be the name of a coder.", "Use letters, digits, spaces and signs.")
     return plain
 
 

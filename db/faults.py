@@ -53,6 +53,12 @@ class Refused(AnnotateError):
     exit_code = 1
 
 
+class BadRequest(Refused):
+    """What was asked for names something that is not there, or is not of the form that it must have."""
+
+    exit_code = 2
+
+
 class SessionTaken(Refused):
     """The same coder is at work in another session."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from db.columns import column_sql, condition_sql, text_sql
-from db.faults import Refused
+from db.faults import BadRequest
 from db.records import MISSING_LABEL, NOT_A_LABEL, UnitFilter
 from db.samples import UnitKind
 
@@ -48,12 +48,12 @@ class Frame:
 
     def __post_init__(self) -> None:
         if len(set(self.by)) < len(self.by):
-            raise Refused(f"A stratum variable is named twice: {', '.join(self.by)}.")
+            raise BadRequest(f"A stratum variable is named twice: {', '.join(self.by)}.")
         if JUDGE_LABEL in self.by and self.judge_id is None:
-            raise Refused("Strata by judge label need a judge: name one.")
+            raise BadRequest("Strata by judge label need a judge: name one.")
         wrong = [name for name in self.by if name in _OF_RESPONSE or name.startswith("extra:")]
         if self.unit == "item" and wrong:
-            raise Refused(
+            raise BadRequest(
                 f"Whole items cannot be drawn by {wrong[0]}, which differs between the responses of an item.",
                 "Draw by fields of the items, such as category, or draw responses.",
             )
@@ -134,7 +134,7 @@ def check_column(connection: sqlite3.Connection, name: str) -> None:
     some = f"SELECT 1 FROM responses r CROSS JOIN items i ON i.id = r.item_id WHERE {column_sql(name)} IS NOT NULL"
     if connection.execute(f"{some} LIMIT 1").fetchone() is None:
         known = ", ".join(["model", "condition", JUDGE_LABEL, *strata_fields(connection)])
-        raise Refused(f"No response has a value of {name!r}.", f"There is: {known}.")
+        raise BadRequest(f"No response has a value of {name!r}.", f"There is: {known}.")
 
 
 def strata_fields(connection: sqlite3.Connection) -> tuple[str, ...]:

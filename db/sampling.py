@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from db.connection import reading, writing
 from db.designs import Elementary
 from db.drawing import Drawn, smallest, store_draws
-from db.faults import Refused
+from db.faults import BadRequest, Refused
 from db.ids import RandomBytes
 from db.judge_maps import mapping_digests
 from db.population import Frame, check_column, excluded, strata_populations
@@ -89,7 +89,7 @@ def draw(
     """
     plain = str(seed)
     if SEPARATOR in plain or not plain:
-        raise Refused("The seed is empty or holds a control character.", "Use a number.")
+        raise BadRequest("The seed is empty or holds a control character.", "Use a number.")
     with writing(study.connection) as connection:
         frame = _frame(connection, by, unit, judge, filters, with_failures)
         _check_strata(connection, frame, strata)
@@ -127,7 +127,7 @@ def _judge_id(connection: sqlite3.Connection, judge: str | None) -> int | None:
     row = connection.execute("SELECT id FROM judges WHERE name = ?", (judge,)).fetchone()
     if row is None:
         known = ", ".join(name for (name,) in connection.execute("SELECT name FROM judges ORDER BY id")) or "none"
-        raise Refused(f"There is no judge {judge!r} in this study (there is: {known}).")
+        raise BadRequest(f"There is no judge {judge!r} in this study (there is: {known}).")
     return int(row[0])
 
 
@@ -142,7 +142,7 @@ def _check_strata(connection: sqlite3.Connection, frame: Frame, strata: Sequence
     for stratum in strata:
         if not 0 <= stratum.drawn <= stratum.population:
             name = ", ".join(f"{key} {value}" for key, value in stratum.values.items()) or "the only stratum"
-            raise Refused(f"{stratum.drawn} units are asked of {name}, which has {stratum.population}.")
+            raise BadRequest(f"{stratum.drawn} units are asked of {name}, which has {stratum.population}.")
     if not any(stratum.drawn for stratum in strata):
         raise Refused("Nothing would be drawn: no stratum has anything to give, or n is 0.")
 

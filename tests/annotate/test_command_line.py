@@ -117,7 +117,12 @@ def test_every_command_speaks_to_machines() -> None:
     ],
 )
 def test_every_mistake_is_one_clear_line(
-    arguments: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: list[str],
+    code: int,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(arguments) == code

@@ -26,7 +26,7 @@ BAD = [
     (["sample", "{study}", "--n", "481"], 2, "n=481 is more than the 480 responses"),
     (["sample", "{study}", "--n", "20"], 2, "n=20 cannot give each of 11 strata by model, judge_label"),
     (["sample", "{study}", "--n", "60", "--by", "category"], 1, "would get fewer than 10 labels"),
-    (["sample", "{study}", "--n", "60", "--by", "nonsense"], 1, "No response has a value of 'nonsense'"),
+    (["sample", "{study}", "--n", "60", "--by", "nonsense"], 2, "No response has a value of 'nonsense'"),
     (["sample", "{study}", "--n", "60", "--judge", "gpt"], 2, "There is no judge 'gpt'"),
     (["sample", "{study}", "--n", "200", "--allocation", "neyman"], 2, "--expect"),
     (["sample", "{study}", "--n", "200", "--expect", "WRONG"], 2, "expected LABEL=.9"),
