@@ -51,11 +51,15 @@ class Coverage:
         return self.complete == self.units
 
 
-# A label on an assignment that was withdrawn counts as well: that is how a unit comes to have too many.
+# A label on an assignment that was withdrawn counts as well: that is how a unit comes to have too many. Imported labels
+# are in a batch without a design: each is meant as it came, on top of what is assigned here.
+_IMPORTED = """c.kind IN ('imported', 'simulated') AND NOT EXISTS (
+               SELECT 1 FROM batch_units o WHERE o.batch_id = a.batch_id AND o.unit_id = a.unit_id)"""
 _UNITS = """
     SELECT u.public_id, i.key,
            coalesce((SELECT sum(b.coders) FROM batch_units b JOIN batches t ON t.id = b.batch_id
-                     WHERE b.unit_id = a.unit_id AND t.round = a.round), count(*)),
+                     WHERE b.unit_id = a.unit_id AND t.round = a.round), sum(NOT (:imported)))
+           + sum(:imported),
            sum(a.state = 2), sum(a.state = 3 AND a.withdrawn_utc IS NULL),
            group_concat(CASE WHEN a.state = 2 THEN c.pseudonym END)
     FROM assignments a
@@ -64,7 +68,7 @@ _UNITS = """
     JOIN items i ON i.id = r.item_id
     JOIN coders c ON c.id = a.coder_id
     WHERE a.round = ? AND a.occurrence = 1 AND a.role = 'coder'
-    GROUP BY a.unit_id ORDER BY i.key, r.model, r.condition, r.repeat"""
+    GROUP BY a.unit_id ORDER BY i.key, r.model, r.condition, r.repeat""".replace(":imported", _IMPORTED)
 _REPEATS = """
     SELECT coalesce(sum(state = 2), 0), count(*) FROM assignments
     WHERE round = ? AND occurrence > 1 AND withdrawn_utc IS NULL"""

@@ -237,6 +237,18 @@ def test_coverage_finds_too_many_labels(tmp_path: Path) -> None:
         )
 
 
+def test_imported_labels_do_not_stand_for_those_that_are_assigned(coded: Path) -> None:
+    """Twelve labels that come in later are twelve more labels and twelve more that are meant; nothing gets complete."""
+    with open_study(coded) as study:
+        (before,) = coverage(study)
+        human = [HumanLabelRow("Dora", f"q{n}", n, "HEDGE", model="m1") for n in range(1, 13)]
+        source = [SourceFile("more.csv", "c" * 64, 12)]
+        import_rows(study, human, format="t", sources=source, protocol=protocol())
+        (after,) = coverage(study)
+        assert (after.meant, after.labels) == (before.meant + 12, before.labels + 12)
+        assert {gap.unit for gap in after.missing} == {gap.unit for gap in before.missing}
+
+
 def test_the_history_of_a_unit_says_who_did_what_and_what_was_undone(coded: Path) -> None:
     with open_study(coded) as study:
         unit = study.connection.execute(
