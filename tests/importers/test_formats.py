@@ -109,6 +109,46 @@ def test_csv_exports_of_annotation_tools_are_tables(shared_data: Path, name: str
     assert (job.format, count(list(job.rows))) == ("table", expected)
 
 
+@pytest.mark.parametrize(
+    ("name", "mapping", "old", "new", "says"),
+    [
+        (
+            "doccano/export_text_classification.csv",
+            "text=response,label=label,coder:=one",
+            "text,label",
+            "text,labels",
+            "'label'",
+        ),
+        (
+            "label_studio/csv_test2_result.csv",
+            "id=item,title=response,annotator=coder,agreement=rating",
+            '"annotator"',
+            '"annotators"',
+            "'annotator'",
+        ),
+    ],
+)
+def test_a_csv_export_that_is_renamed_or_cut_off_is_refused_too(
+    copy: Copy, name: str, mapping: str, old: str, new: str, says: str
+) -> None:
+    """A column that the mapping names is gone; a quoted field, or a row, ends with the file."""
+    path = copy(name)
+    whole = path.read_text(encoding="utf-8")
+    assert old in whole
+    path.write_text(whole.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(AnnotateError, match=says) as caught:
+        list(prepare([path], options={"map": mapping}).rows)
+    assert "\n" not in str(caught.value)
+    path.write_text(whole[: int(len(whole) * 0.6)], encoding="utf-8")
+    try:
+        rows = list(prepare([path], options={"map": mapping}).rows)
+    except AnnotateError as error:
+        assert "line" in str(error)
+    else:
+        (reject,) = [row for row in rows if isinstance(row, Reject)]
+        assert reject.row and reject.reason
+
+
 RENAMED = [
     (INSPECT, '"samples"', '"sampels"', "'samples' is missing"),
     (INSPECT, '"input":', '"inputs":', "'input' is missing (there is 'inputs')"),
