@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agreement._coding import MISSING, code_array
+from agreement._coding import code_array
 from agreement._patterns import Patterns, count_numbers, count_patterns, group_patterns
 from agreement._read import Columns
 from agreement._types import AnyArray, FloatArray, IntArray
@@ -31,8 +31,7 @@ def count_alike(columns: Columns) -> Counted:
         codes, labels = _codes(columns)
         patterns = count_patterns(codes)
     else:
-        patterns, low = found
-        labels = range(low, low + int(patterns.codes.max(initial=MISSING)) + 1)
+        patterns, labels = found
     size = len(patterns.counts)
     return Counted(patterns, labels, np.ones(size), np.zeros(size, np.int64))
 

@@ -53,10 +53,12 @@ def _description(ratings: Ratings, sample: Sample, *, numeric: bool) -> Descript
     parts += ["units in strata"] if len(ratings.strata) > 1 else []
     n, width = ratings.n_units, ratings.codes.shape[1]
     wide = width > n and not ratings.anonymous
+    given = ratings.counts @ (ratings.codes >= 0)  # by coder
+    whole = sample.n == n
     return Description(
         n_given=n,
-        n_ratings=int(sample.counts @ _ratings_in(sample, numeric)),
-        n_coders=int(np.count_nonzero(ratings.codes.max(axis=0, initial=-1) >= 0)),
+        n_ratings=int(np.add.reduce(given) if whole else sample.counts @ _ratings_in(sample, numeric)),
+        n_coders=int(np.count_nonzero(given)),
         labels=ratings.labels,
         design="; ".join(parts),
         notes=(f"read as {n} units by {width} coders: transpose if rows are coders",) if wide else (),

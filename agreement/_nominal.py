@@ -279,9 +279,10 @@ class CoderPairs(CodedStatistic):
         if mass.ndim > 1 or len(self.pairs) > 1:
             return super().totals(rows, mass)
         first, second = rows[:, self.pairs[0][0]], rows[:, self.pairs[0][1]]
-        table = np.bincount(first * self.q + second, mass, self.q * self.q).reshape(self.q, self.q)
-        n, apart = table.sum(), (table * self.v).sum()
-        return np.concatenate([[n, apart], table.sum(axis=1), table.sum(axis=0)])
+        cells = np.bincount(first * self.q + second, mass, self.q * self.q)
+        table = cells.reshape(self.q, self.q)
+        by_first, by_second = np.add.reduce(table, axis=1), np.add.reduce(table, axis=0)
+        return np.concatenate([(np.add.reduce(by_first), cells @ self.v.ravel()), by_first, by_second])
 
     def _parts(self, totals: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Observed and expected disagreement by table, (..., K)."""

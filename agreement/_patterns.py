@@ -49,8 +49,8 @@ def group_patterns(codes: AnyArray) -> tuple[Patterns, IntArray]:
     return Patterns(codes[first].astype(np.int64), counts.astype(np.int64)), member.astype(np.int64)
 
 
-def count_numbers(columns: ColumnArrays) -> tuple[Patterns, int] | None:
-    """Patterns of R columns of n whole numbers (NaN is missing) and the number that has code 0.
+def count_numbers(columns: ColumnArrays) -> tuple[Patterns, range] | None:
+    """Patterns of R columns of n whole numbers (NaN is missing) and the number of each code.
 
     None if the values are not whole or have too many possible patterns: code them first. One pass in cache-sized
     pieces, without an array of codes. `columns` may be the transpose of an (n, R) array in either memory order.
@@ -59,13 +59,15 @@ def count_numbers(columns: ColumnArrays) -> tuple[Patterns, int] | None:
     if span is None or span[1] ** len(columns) > _DENSE:
         return None
     low, base = span
-    tally = np.zeros(base ** len(columns), np.int64)
+    size = base ** len(columns)
+    tally: IntArray | None = None
     for piece in _pieces(columns):
         key = _piece_keys(piece, low, base)
         if key is None:
             return None
-        tally += np.bincount(key, minlength=tally.size)
-    return _decode(tally, base, len(columns)), low
+        found = np.bincount(key, minlength=size)
+        tally = found if tally is None else np.add(tally, found, out=tally)
+    return None if tally is None else (_decode(tally, base, len(columns)), range(low, low + base - 1))
 
 
 def has_few_patterns(columns: ColumnArrays) -> bool:
@@ -168,9 +170,9 @@ def _tally_codes(codes: AnyArray, base: int) -> IntArray:
 
 
 def _decode(tally: IntArray, base: int, width: int) -> Patterns:
-    keys = np.flatnonzero(tally)
+    keys = tally.nonzero()[0]
     if len(tally) <= _SMALL:
-        return Patterns(np.take(_all_codes(base, width), keys, axis=1).T, tally[keys])
+        return Patterns(_all_codes(base, width).take(keys, axis=1).T, tally[keys])
     return Patterns(_codes_of(keys, base, width), tally[keys])
 
 

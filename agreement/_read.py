@@ -105,6 +105,10 @@ def _numbers(values: list[Any]) -> list[Any] | AnyArray:
     if not values or not isinstance(values[0], int | float) or isinstance(values[0], bool):
         return values
     try:
+        return np.frombuffer(bytes(values), np.uint8)  # 0 to 255, the usual codes: ten times as fast as below
+    except (TypeError, ValueError, OverflowError):
+        pass
+    try:
         return np.frombuffer(array("q", values), np.int64)  # twice as fast as numpy on a list of integers
     except (TypeError, OverflowError):
         pass

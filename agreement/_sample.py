@@ -56,9 +56,10 @@ def sample_of(statistic: Statistic, ratings: Ratings) -> Sample:
             return counted
     rows = ratings.values if statistic.numeric else ratings.codes
     usable = statistic.eligible(rows)
-    if not usable.all() and ratings.items is not None:
+    every = bool(usable.all())
+    if not every and ratings.items is not None:
         return sample_of(statistic, ratings.where(usable))
-    kept = slice(None) if usable.all() else np.flatnonzero(usable)
+    kept = slice(None) if every else np.flatnonzero(usable)
     return Sample(
         rows[kept],
         ratings.counts[kept].astype(np.float64),

@@ -111,6 +111,28 @@ def test_whole_floats_are_the_integers_they_were():
     assert ag.gwet_ac(np.array([[1.0, 2.0], [np.nan, 1.0]]), labels=[1, 2, 3]).labels == (1, 2, 3)
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        (0, 1, 2, 3),
+        (0, 1, 254, 255),
+        (0, 1, 255, 256),
+        (-1, 0, 1, 2),
+        (0, 200, 210, 250),
+        (1, 2, 2.5, 3),
+        (1, 2, 3, True),
+    ],
+)
+def test_a_list_of_numbers_is_read_as_the_array_is(values):
+    """Lists of one coder, of both, and the float array that holds the same numbers; 200 + 250 is over one byte."""
+    a, b = [values[i] for i in (0, 1, 2, 3, 0, 2)], [values[i] for i in (0, 1, 2, 0, 1, 3)]
+    arrays = [np.array(side, dtype=float) for side in (a, b)]
+    expected = ag.cohen_kappa(*arrays), ag.krippendorff_alpha(np.column_stack(arrays), level="interval")
+    for first, second in ((a, b), (a, arrays[1]), (arrays[0], b)):
+        assert ag.cohen_kappa(first, second) == expected[0]
+        assert ag.krippendorff_alpha({0: first, 1: second}, level="interval").value == expected[1].value
+
+
 def test_ratings_read_once_serve_all():
     table = ag.read_ratings(UNITS, labels=[1, 2, 3, 4], unit_weights=[1, 2, 1, 1, 3])
     for coefficient in (ag.krippendorff_alpha, ag.gwet_ac, ag.conger_kappa):
