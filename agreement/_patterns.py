@@ -37,7 +37,7 @@ def count_patterns(codes: AnyArray) -> Patterns:
     base = int(codes.max(initial=MISSING)) + 2
     width = codes.shape[1]
     if base**width <= _DENSE:
-        return _decode(_tally_codes(codes, base), base, width)
+        return decode(_tally_codes(codes, base), base, width)
     _, first, counts = np.unique(_keys(codes, base), return_index=True, return_counts=True)
     return Patterns(codes[first].astype(np.int64), counts.astype(np.int64))
 
@@ -67,7 +67,7 @@ def count_numbers(columns: ColumnArrays) -> tuple[Patterns, range] | None:
             return None
         found = np.bincount(key, minlength=size)
         tally = found if tally is None else np.add(tally, found, out=tally)
-    return None if tally is None else (_decode(tally, base, len(columns)), range(low, low + base - 1))
+    return None if tally is None else (decode(tally, base, len(columns)), range(low, low + base - 1))
 
 
 def has_few_patterns(columns: ColumnArrays) -> bool:
@@ -169,8 +169,9 @@ def _tally_codes(codes: AnyArray, base: int) -> IntArray:
     return tally
 
 
-def _decode(tally: IntArray, base: int, width: int) -> Patterns:
-    keys = tally.nonzero()[0]
+def decode(tally: IntArray, base: int, width: int) -> Patterns:
+    """The keys with a count, as rows of codes; the first column is the lowest digit of its key."""
+    keys = (tally > 0).nonzero()[0]  # on truth values twice as fast
     if len(tally) <= _SMALL:
         return Patterns(_all_codes(base, width).take(keys, axis=1).T, tally[keys])
     return Patterns(_codes_of(keys, base, width), tally[keys])

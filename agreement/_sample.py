@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agreement._coding import MISSING
+from agreement._patterns import decode
 from agreement._statistic import Statistic, chunks
 from agreement._types import AnyArray, FloatArray, IntArray
 from agreement.errors import AgreementError
@@ -79,12 +81,11 @@ def _label_count_sample(statistic: Statistic, ratings: Ratings) -> Sample | None
         return None
     powers = np.append((width + 1) ** np.arange(q), 0)
     keys = np.take(powers, ratings.codes.T, mode="wrap").sum(axis=0)  # -1 takes the last entry, 0
-    tally = np.bincount(keys, ratings.counts, (width + 1) ** q).astype(np.float64)
-    keys = np.flatnonzero(tally)
-    given = (keys[:, None] // powers[:-1] % (width + 1)).astype(np.float64)
+    found = decode(np.bincount(keys, ratings.counts, (width + 1) ** q), width + 1, q)
+    given = (found.codes - MISSING).astype(np.float64)
     usable = statistic.eligible(given)
-    ones, zeros = np.ones(np.count_nonzero(usable)), np.zeros(np.count_nonzero(usable), np.int64)
-    return Sample(given[usable], tally[keys[usable]], ones, zeros, 1, ratings.population)
+    counts = found.counts[usable].astype(np.float64)
+    return Sample(given[usable], counts, np.ones(len(counts)), np.zeros(len(counts), np.int64), 1, ratings.population)
 
 
 def block_influence(
