@@ -256,7 +256,7 @@ remote: /mnt/ssh fuse.sshfs rw 0 0
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
-        ("/work/s.db", None),
+        ("/srv/studies/s.db", None),
         ("/home/anna/s.db", "nfs4"),
         ("/home/local/s.db", None),
         ("/mnt/a b/s.db", "cifs"),
