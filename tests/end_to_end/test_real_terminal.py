@@ -31,13 +31,19 @@ class Terminal:
     """A tmux server of its own with one window of 120 x 40 cells."""
 
     def __init__(self, folder: Path) -> None:
-        self._socket = folder / "tmux"
+        self._folder = folder
+        self._starts = 0
+
+    @property
+    def _socket(self) -> Path:
+        return self._folder / f"tmux{self._starts}"
 
     def tmux(self, *arguments: str) -> str:
         command = ["tmux", "-S", str(self._socket), "-f", os.devnull, *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     def start(self, command: str, cwd: Path) -> None:
+        self._starts += 1  # a socket of its own: a server that is just ending would take the new session with it
         self.tmux("new-session", "-d", "-x", "120", "-y", "40", "-c", str(cwd), f"{command}; sleep 600")
 
     def screen(self) -> str:
