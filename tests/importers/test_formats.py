@@ -212,6 +212,46 @@ def test_a_renamed_field_gets_a_clear_line_and_nothing_is_imported(
     connection.close()
 
 
+def renamed_in_archive(path: Path, old: bytes, new: bytes) -> None:
+    """Rewrite a zip with ``old`` replaced in each of its members."""
+    with zipfile.ZipFile(path) as archive:
+        members = [(info.filename, archive.read(info)) for info in archive.infolist()]
+    assert any(old in content for _, content in members)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            archive.writestr(name, content.replace(old, new))
+
+
+@pytest.mark.parametrize("name", [name for name in REAL if name.startswith("inspect_ai/")])
+def test_every_log_of_inspect_ai_with_a_renamed_field_is_refused(copy: Copy, into_study: Any, name: str) -> None:
+    """Samples of a log have an input; a log without samples has its head to tell what it is."""
+    path = copy(name)
+    old, new = ("eval", "evaluation") if REAL[name][1] == [0] else ("input", "inputz")
+    if path.suffix == ".eval":
+        renamed_in_archive(path, f'"{old}":'.encode(), f'"{new}":'.encode())
+    else:
+        text = path.read_text(encoding="utf-8")
+        assert f'"{old}":' in text
+        path.write_text(text.replace(f'"{old}":', f'"{new}":'), encoding="utf-8")
+    refused(path, "inspect_ai", into_study, f"'{old}'")
+
+
+def test_a_summary_of_ragas_with_a_renamed_field_is_refused(copy: Copy, into_study: Any) -> None:
+    path = copy("ragas/sample_annotated_summary.json")
+    text = path.read_text(encoding="utf-8")
+    assert '"metric_input"' in text
+    path.write_text(text.replace('"metric_input"', '"metric_in"'), encoding="utf-8")
+    refused(path, "ragas", into_study, "'metric_input'")
+
+
+@pytest.mark.parametrize("name", [name for name in REAL if REAL[name][1] == [0]])
+def test_a_log_without_samples_that_is_cut_off_is_refused_too(copy: Copy, into_study: Any, name: str) -> None:
+    path = copy(name)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * 0.6)])
+    refused(path, REAL[name][0], into_study, None)
+
+
 @pytest.mark.parametrize("name", [name for name in REAL if REAL[name][1] != [0]])
 def test_a_file_that_is_cut_off_gets_a_clear_line_and_nothing_is_imported(
     copy: Copy, into_study: Any, name: str
