@@ -9,15 +9,26 @@ python=${PYTHON:-python3}
   exit 2
 }
 
-# The real-terminal tests want tmux and strace. Without them (and without the right to install them) those tests skip.
-missing=()
-for tool in tmux strace; do command -v "$tool" >/dev/null || missing+=("$tool"); done
-if [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-  apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+# Real terminals, system calls, browsers, PDF pages, LaTeX and R are tested where these programs are. Without them (and without
+# the right to install them) those tests skip and say so.
+packages=()
+want() { command -v "$1" >/dev/null || packages+=("${@:2}"); }
+want tmux tmux
+want strace strace
+if [ "${CI:-}" = true ]; then
+  want chromium chromium
+  want pdftoppm poppler-utils
+  want pdflatex texlive-latex-base texlive-latex-recommended lmodern
+  want Rscript r-base-core
+  want java default-jre-headless
+fi
+if [ ${#packages[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
 fi
 
 [ -x .venv-test/bin/python ] || "$python" -m venv .venv-test
-.venv-test/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[all,test]'
+.venv-test/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[all,spark,docs,test]'
 
 export PATH="$PWD/.venv-test/bin:$PATH"
 ruff format --check .
