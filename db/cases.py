@@ -15,7 +15,6 @@ from typing import Literal
 from db.annotations import read_annotation
 from db.faults import Refused
 from db.records import CodingItem, Protocol
-from db.saving import is_adjudicated
 
 Mode = Literal["people", "judge", "judges"]
 REASONS = {
@@ -92,17 +91,37 @@ class Queue:
         return next((unit for unit in around if unit not in self.done), None)
 
 
+@dataclass(frozen=True, slots=True)
+class QueueCounts:
+    """``left``: cases to decide; ``decided``; ``waiting``: cases that have a coder still to come."""
+
+    left: int
+    decided: int
+    waiting: int
+
+
 _MAIN = """
-    SELECT u.public_id, sum(a.state < 2), count(DISTINCT CASE WHEN n.stale = 0 THEN n.label END),
-           count(DISTINCT CASE WHEN n.stale = 0 THEN n.rating >= :threshold END),
-           sum(coalesce(n.flags, '[]') <> '[]'), sum(a.state = 3), sum(n.label IS NOT NULL OR n.rating IS NOT NULL),
-           u.id
+    SELECT a.unit_id, max(a.state < 2) AS open,
+           coalesce(min(CASE WHEN n.stale = 0 THEN n.label END) <> max(CASE WHEN n.stale = 0 THEN n.label END), 0)
+               AS labels,
+           coalesce(min(CASE WHEN n.stale = 0 THEN n.rating END) < :threshold
+                    AND max(CASE WHEN n.stale = 0 THEN n.rating END) >= :threshold, 0) AS sides,
+           max(coalesce(n.flags, '[]') <> '[]') AS flags, max(a.state = 3) AS skips,
+           max(n.label IS NOT NULL OR n.rating IS NOT NULL) AS labelled
     FROM assignments a
     JOIN rounds d ON d.name = a.round
-    JOIN units u ON u.id = a.unit_id
     LEFT JOIN annotations n ON n.assignment_id = a.id
     WHERE d.kind = 'main' AND a.occurrence = 1 AND a.role <> 'adjudicator' AND a.withdrawn_utc IS NULL
-    GROUP BY a.unit_id ORDER BY u.public_id"""
+    GROUP BY a.unit_id"""
+_FINAL = """
+    SELECT a.unit_id FROM assignments a JOIN annotations n ON n.assignment_id = a.id
+    WHERE a.role = 'adjudicator' AND (n.label IS NOT NULL OR n.rating IS NOT NULL) AND n.stale = 0
+      AND NOT EXISTS (SELECT 1 FROM reopenings o WHERE o.assignment_id = a.id
+                      AND o.adjudicated_log = n.log_id AND o.adjudicated_seq >= n.seq)"""
+_COUNTS = f"""
+    SELECT coalesce(sum(NOT final AND needed AND NOT open), 0), coalesce(sum(final), 0),
+           coalesce(sum(NOT final AND needed AND open), 0)
+    FROM (SELECT unit_id IN ({_FINAL}) AS final, labels OR sides OR flags OR skips AS needed, open FROM ({_MAIN}))"""
 DIFFER = "the labels differ"
 _WHY = (
     DIFFER,
@@ -118,18 +137,19 @@ def people_queue(connection: sqlite3.Connection, protocol: Protocol, *, everythi
 
     A unit comes when all its coders are done with it. ``everything``: also those on which all agree.
     """
-    threshold = protocol.rating.threshold if protocol.rating else 0
-    final = _adjudicated_units(connection)
     found: list[tuple[int, str]] = []
     done: list[str] = []
     waiting = 0
-    for unit, open_, labels, sides, flags, skips, labelled, unit_id in connection.execute(
-        _MAIN, {"threshold": threshold}
-    ):
-        rank = _rank(labels, sides, flags, skips)
-        if rank is None and not (everything and labelled) and unit_id not in final:
+    rows = connection.execute(
+        f"SELECT u.public_id, m.open, m.labels, m.sides, m.flags, m.skips, m.labelled, m.unit_id IN ({_FINAL})"
+        f" FROM ({_MAIN}) m JOIN units u ON u.id = m.unit_id",
+        _threshold(protocol),
+    )
+    for unit, open_, labels, sides, flags, skips, labelled, final in rows:
+        rank = next((number for number, holds in enumerate((labels, sides, flags, skips)) if holds), None)
+        if rank is None and not (everything and labelled) and not final:
             continue
-        if unit_id in final:
+        if final:
             done.append(unit)
         elif open_:
             waiting += 1
@@ -140,13 +160,13 @@ def people_queue(connection: sqlite3.Connection, protocol: Protocol, *, everythi
     return Queue(tuple(why), why, frozenset(done), waiting)
 
 
-def _rank(labels: int, sides: int, flags: int, skips: int) -> int | None:
-    return next((rank for rank, holds in enumerate((labels > 1, sides > 1, flags, skips)) if holds), None)
+def queue_counts(connection: sqlite3.Connection, protocol: Protocol) -> QueueCounts:
+    """The same queue in numbers, without a row for each of its units."""
+    return QueueCounts(*connection.execute(_COUNTS, _threshold(protocol)).fetchone())
 
 
-def _adjudicated_units(connection: sqlite3.Connection) -> set[int]:
-    rows = connection.execute("SELECT DISTINCT unit_id FROM assignments WHERE role = 'adjudicator'").fetchall()
-    return {unit for (unit,) in rows if is_adjudicated(connection, unit)}
+def _threshold(protocol: Protocol) -> dict[str, int]:
+    return {"threshold": protocol.rating.threshold if protocol.rating else 0}
 
 
 # --- one case ---------------------------------------------------------------------------------------

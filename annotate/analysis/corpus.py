@@ -119,15 +119,19 @@ def load_sample(
     reference: Reference,
     *,
     as_labels: bool = False,
+    treated: bool = True,
 ) -> Sample:
-    """The drawn units with people's labels and ratings, their weights, and every other treatment of disagreement."""
+    """The drawn units with people's labels and ratings, their weights, and every other treatment of disagreement.
+
+    ``treated`` False: without these.
+    """
     withitem = replace(columns, item=True)
     units = unit_rows(study, withitem.names)
     records = _records(protocol, withitem, [unit.values for unit in units], [1] * len(units), as_labels)
     labelled = bool(records.labels)
     inclusion = np.array(labels.pi, np.float64)
     weights = reference.weights.weights
-    treatments = _treatments(labels) if labelled else {}
+    treatments = _treatments(labels) if labelled and treated else {}
     return Sample(
         records=records,
         shares=reference.shares if labelled else np.zeros((len(units), 0)),
@@ -136,7 +140,7 @@ def load_sample(
         status=reference.status,
         ratings=_ratings(labels),
         treatments={name: found.shares for name, found in treatments.items()},
-        rating_treatments=_rating_treatments(labels),
+        rating_treatments=_rating_treatments(labels) if treated else {},
         unit=labels.sample_unit,
         cautions={name: found.caution for name, found in treatments.items() if found.caution},
     )

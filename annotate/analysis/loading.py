@@ -31,6 +31,7 @@ def load_labels(study: Study, protocol: Protocol, *, names: bool = True) -> Stud
     main = [row for row in rows if row.round_kind == "main"]
     final = [row for row in rows if row.role == "adjudicator" and not row.set_aside]
     given = [row for row in main if row.label is not None or row.rating is not None]
+    fresh = [row for row in given if not row.stale]
     coders, tied = _columns(given, "coder", names), _columns(given, "tiebreak", names)
     silent = {who: column for who, column in _columns(main, "coder", names).items() if who not in coders}
     sample = current_sample(study)
@@ -44,13 +45,13 @@ def load_labels(study: Study, protocol: Protocol, *, names: bool = True) -> Stud
         pi=tuple(unit.pi or 1.0 for unit in units),
         overlap=_overlap(main, place),
         coders=tuple(coders.values()),
-        table=_table(main, coders, place, said, None),
-        stale=_table(main, coders, place, lambda row: row.stale, False),
+        table=_table(given, coders, place, said, None),
+        stale=_table(given, coders, place, lambda row: row.stale, False),
         fate=_fates(main, final, units),
         tiebreakers=tuple(tied.values()),
-        tiebreaks=_table([row for row in main if not row.stale], tied, place, said, None),
+        tiebreaks=_table(fresh, tied, place, said, None),
         final=_final(final, place, said) if final else None,
-        ratings=_table([row for row in main if not row.stale], coders, place, lambda row: row.rating, None),
+        ratings=_table(fresh, coders, place, lambda row: row.rating, None),
         judges={name: _judged(protocol, units, len(fields) + at, len(judges)) for at, name in enumerate(judges)},
         judge_ratings={name: _column(units, len(fields) + len(judges) + at) for at, name in enumerate(judges)},
         sample_unit=sample.unit if sample else "response",

@@ -39,7 +39,10 @@ class NoAnswer(AnnotateError):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be computed. ``by``: fields to break down by, None as the protocol says; ``judges``: None for all."""
+    """What is to be computed. ``by``: fields to break down by, None as the protocol says; ``judges``: None for all.
+
+    ``lean``: of the score impact only what each score is and how far it moves, without other treatments and fairness.
+    """
 
     by: tuple[str, ...] | None = None
     judges: tuple[str, ...] | None = None
@@ -51,6 +54,7 @@ class Wanted:
     methods: tuple[str, ...] = ()
     epsilon: float = 0.15
     names: bool = True
+    lean: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +188,11 @@ def _not_run(results: Results, what: str, why: str) -> Results:
 # --- impact -----------------------------------------------------------------------------------------
 
 
+def impact_of(found: Loaded, wanted: Wanted) -> ImpactResult:
+    """Score impact of a study that was read already. Raises NoAnswer without a judge."""
+    return _impact(found, wanted, judge_only=False)
+
+
 def _impact(found: Loaded, wanted: Wanted, *, judge_only: bool) -> ImpactResult:
     return _impact_of(found.study, found.protocol, None if judge_only else found, wanted)
 
@@ -202,7 +211,7 @@ def _impact_of(study: Source, protocol: Protocol, found: Loaded | None, wanted: 
     corpus, notes = load_corpus(study, protocol, columns)
     sample = None
     if found is not None:
-        sample = load_sample(study, protocol, columns, found.labels, found.reference)
+        sample = load_sample(study, protocol, columns, found.labels, found.reference, treated=not wanted.lean)
         if wanted.target == "auto" and _everything_labelled(corpus, sample):
             return _impact_of(study, protocol, found, replace(wanted, target="population"))
     judges = wanted.judges if wanted.judges is not None else columns.judges
@@ -232,6 +241,7 @@ def options_of(wanted: Wanted, by: Sequence[str], strata: Sequence[str] = ()) ->
         seed=wanted.seed,
         level=wanted.level,
         methods=wanted.methods,
+        fair=not wanted.lean,
     )
 
 
