@@ -21,6 +21,8 @@ EXTRAS = {
     "scikit-learn": ("analysis", "the second source of kappa, confusion and F1"),
     "krippendorff": ("analysis", "the second source of alpha"),
     "pyarrow": ("parquet", "Parquet in and out"),
+    "matplotlib": ("figures", "figures for print"),
+    "typst": ("pdf", "the report as PDF"),
 }
 
 

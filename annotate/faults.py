@@ -23,6 +23,8 @@ EXTRAS = {
     "pyarrow": "parquet",
     "openai": "judge",
     "ehq": "ehq",
+    "matplotlib": "figures",
+    "typst": "pdf",
 }
 
 

@@ -9,6 +9,7 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -22,49 +23,95 @@ if TYPE_CHECKING:
     from annotate.results import Results
     from db.study import Study
 
-FILES = ("report.html", "report.md", "results.json", "labels.csv", "corpus.json", "check.py", "check.R", "run.json")
-FOLDERS = {"tables": (".csv", ".tex"), "figures": (".svg",)}
+FILES = ("report.html", "report.md", "report.pdf", "results.json", "labels.csv", "corpus.json", "check.py", "check.R")
+RUN = "run.json"
+FOLDERS = {"tables": (".csv", ".tex"), "figures": (".svg", ".pdf", ".png")}
+FORMS = ("html", "markdown", "pdf", "csv", "latex", "figures")
+"""What a report can be drawn as. `figures` are SVG always, and PDF and PNG for print with the extra."""
+_NEEDS = {"pdf": ("typst", "pdf"), "figures": ("matplotlib", "figures")}
+Files = dict[str, str | bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The files of a report, in the order in which a person wants them."""
+    """The files of a report, in the order in which a person wants them, and what was left out for want of an extra."""
 
     files: tuple[Path, ...]
+    left_out: tuple[str, ...] = ()
 
 
 def write_report(
-    study: Study, results: Results, folder: Path, *, names: bool = False, text: bool = True, force: bool = False
+    study: Study,
+    results: Results,
+    folder: Path,
+    *,
+    names: bool = False,
+    text: bool = True,
+    force: bool = False,
+    forms: Sequence[str] = (),
 ) -> Written:
     """Write the report into ``folder``. ``names`` and ``text`` as the results were made.
 
-    Raises AnnotateError where there is a report already, unless ``force``.
+    ``forms``: which of FORMS; none named: all for which everything is installed. results.json, the labels and the
+    programs that check are always written. Raises AnnotateError where there is a report already, unless ``force``,
+    and where a form that was named needs an extra that is not installed.
     """
     from annotate.reports.contents import report_document
 
+    missing = missing_extras(forms)
     _ready(folder, force)
     document = report_document(results.to_dict())
-    texts = {
-        **_drawn(document, results.study["title"]),
+    wanted = [form for form in forms or FORMS if form not in missing]
+    found: Files = {
+        **_drawn(document, results.study["title"], wanted),
         **_data(study, results, names=names, text=text),
-        "run.json": json.dumps(_run_facts(study), ensure_ascii=False, indent=1) + "\n",
-        **_tables(document),
+        RUN: json.dumps(_run_facts(study), ensure_ascii=False, indent=1) + "\n",
+        **_tables(document, wanted),
+        **_figures(document, wanted),
     }
-    for name, content in texts.items():
+    if "figures" in missing:
+        found |= _figures(document, ["figures"], printed=False)
+    for name, content in found.items():
         (folder / name).parent.mkdir(exist_ok=True)
         _write(folder / name, content)
-    return Written(tuple(folder / name for name in texts))
+    for name in (*FILES, RUN):  # of the report that was written over: its numbers are no longer these
+        if name not in found:
+            (folder / name).unlink(missing_ok=True)
+    return Written(tuple(folder / name for name in found), tuple(missing.values()))
 
 
-def _drawn(document: Document, title: str) -> dict[str, str]:
+def missing_extras(forms: Sequence[str]) -> dict[str, str]:
+    """By form, what is left out and how to have it. Raises AnnotateError where the form was named."""
+    from importlib.util import find_spec
+
+    found: dict[str, str] = {}
+    for form, (module, extra) in _NEEDS.items():
+        if find_spec(module) is None:
+            how = f"pip install 'annotate-judge[{extra}]'"
+            if form in forms:
+                raise AnnotateError(f"The form {form} needs {module}, which is not installed.", f"Install it: {how}")
+            found[form] = f"{'figures as PDF and PNG' if form == 'figures' else 'the PDF'} ({how})"
+    return found
+
+
+def _drawn(document: Document, title: str, forms: Sequence[str]) -> Files:
     from annotate.reports.html import to_html
     from annotate.reports.markdown import to_markdown
 
-    found = json.dumps(document.results, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-    return {"report.html": to_html(document, title=title), "report.md": to_markdown(document), "results.json": found}
+    found: Files = {}
+    if "html" in forms:
+        found["report.html"] = to_html(document, title=title)
+    if "markdown" in forms:
+        found["report.md"] = to_markdown(document)
+    if "pdf" in forms:
+        from annotate.reports.pdf import to_pdf
+
+        found["report.pdf"] = to_pdf(document, title=title)
+    found["results.json"] = json.dumps(document.results, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return found
 
 
-def _data(study: Study, results: Results, *, names: bool, text: bool) -> dict[str, str]:
+def _data(study: Study, results: Results, *, names: bool, text: bool) -> Files:
     """What every number can be recomputed from, and the programs that do so without annotate."""
     from annotate.analysis.loading import load_labels
     from annotate.analysis.reference import study_reference
@@ -88,24 +135,41 @@ def _ours(name: str) -> str:
     return files("annotate.reports").joinpath(name).read_text(encoding="utf-8")
 
 
-def _tables(document: Document) -> dict[str, str]:
-    """Every table as CSV and LaTeX, every figure as SVG."""
-    from annotate.reports.figures import to_svg
-    from annotate.reports.table_files import figures_of, tables_of, to_csv, to_latex
+def _tables(document: Document, forms: Sequence[str]) -> Files:
+    """Every table as CSV and LaTeX."""
+    from annotate.reports.table_files import tables_of, to_csv, to_latex
 
-    found: dict[str, str] = {}
+    found: Files = {}
     for name, table in tables_of(document):
-        found[f"tables/{name}.csv"] = to_csv(document, table)
-        found[f"tables/{name}.tex"] = to_latex(document, name, table)
+        if "csv" in forms:
+            found[f"tables/{name}.csv"] = to_csv(document, table)
+        if "latex" in forms:
+            found[f"tables/{name}.tex"] = to_latex(document, name, table)
+    return found
+
+
+def _figures(document: Document, forms: Sequence[str], *, printed: bool = True) -> Files:
+    """Every figure as SVG for a screen; ``printed``: for print too. The Markdown shows the SVG."""
+    from annotate.reports.figures import to_svg
+    from annotate.reports.table_files import figures_of
+
+    found: Files = {}
     for figure in figures_of(document):
-        found[f"figures/{figure.name}.svg"] = to_svg(document, figure, alone=True) + "\n"
+        if "figures" in forms or "markdown" in forms:
+            found[f"figures/{figure.name}.svg"] = to_svg(document, figure, alone=True) + "\n"
+        if "figures" in forms and printed:
+            from annotate.reports.print_figures import print_figure
+
+            drawn = print_figure(document, figure)
+            found |= {f"figures/{figure.name}.{kind}": drawn[kind] for kind in ("pdf", "png")}
+            found[f"figures/{figure.name}-print.svg"] = drawn["svg"]
     return found
 
 
 def _ready(folder: Path, force: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise AnnotateError(f"{folder}: is a file, expected a folder.", "Name another one with --out.")
-    present = [name for name in FILES if (folder / name).exists()]
+    present = [name for name in (*FILES, RUN) if (folder / name).exists()]
     if present and not force:
         raise AnnotateError(f"{folder}: there is a report already ({present[0]}).", "--force writes over it.")
     folder.mkdir(parents=True, exist_ok=True)
@@ -115,11 +179,11 @@ def _ready(folder: Path, force: bool) -> None:
                 old.unlink()
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, content: str | bytes) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     private_file(partial)
     try:
-        partial.write_text(text, encoding="utf-8", newline="")
+        partial.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
@@ -133,7 +197,7 @@ def _run_facts(study: Study) -> dict[str, Any]:
     from db.clock import utc_now
 
     found: dict[str, str] = {}
-    for name in ("numpy", "scipy", "pandas", "scikit-learn", "krippendorff"):
+    for name in ("numpy", "scipy", "pandas", "scikit-learn", "krippendorff", "matplotlib", "typst"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:

@@ -4,46 +4,85 @@ figure reads in grey and for every eye (colours of Okabe and Ito 2008, darkened 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from html import escape as escape_html
 
 from annotate.console import visible
 from annotate.reports.document import Document, Figure, Inline, Line, Mark, Name, Ref, resolve
+from annotate.reports.wrapping import width, wrapped
 
-WIDTH, LEFT, RIGHT, TOP, STEP, FOOT = 720, 190, 120, 38, 34, 40
+WIDTH, TOP, STEP, LINE, FOOT = 720, 38, 34, 16, 40
+LETTER = 7.3  # of a label, in units of the figure
+LABEL, END = 34, 24  # columns of a label's line, and of what stands at the right
 COLOURS = ("#b35900", "#005b8f", "#00684d")
 SHAPES = ("square", "circle", "diamond")
+DASHES = ("", "", ' stroke-dasharray="6 2.5"')
+FONT = "system-ui,sans-serif"
 STYLE = (
-    "text{font:13px system-ui,sans-serif;fill:currentColor}.tick{font-size:11px;opacity:.75}"
+    "text{font:13px FONT;fill:currentColor}.tick{font-size:11px;opacity:.75}"
     ".grid{stroke:currentColor;opacity:.18}.axis{stroke:currentColor;opacity:.6}"
 )
 
 
-def to_svg(document: Document, figure: Figure, *, alone: bool = False) -> str:
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """Where things stand: the plot between ``left`` and ``right``, the rows' middles, labels on their lines."""
+
+    left: float
+    right: float
+    low: float
+    high: float
+    labels: tuple[tuple[str, ...], ...]
+    middles: tuple[float, ...]
+    bottom: float
+
+    def x(self, value: float) -> float:
+        return round(self.left + (value - self.low) / (self.high - self.low) * (self.right - self.left), 2)
+
+
+def to_svg(document: Document, figure: Figure, *, alone: bool = False, font: str = FONT) -> str:
     """The figure; ``alone``: as a file of its own, else to stand in a page. A row without a number stays empty."""
     low, high, ticks = _scale(document, figure)
-    height = TOP + STEP * len(figure.rows) + FOOT
-
-    def x(value: float) -> float:
-        return round(LEFT + (value - low) / (high - low) * (WIDTH - LEFT - RIGHT), 2)
-
-    title = escape_html(document.line(figure.title)) if alone else ""
+    frame = _frame(document, figure, low, high)
+    height = frame.bottom + FOOT - 4
+    title = escape_html(visible(document.line(figure.title))) if alone else ""
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" role="img" '
         f'aria-label="{escape_html(figure.text, quote=True)}"'
-        + (f' width="{WIDTH}" height="{height}" color="#1c1e21"><title>{title}</title>' if alone else ">"),
-        f"<style>{STYLE}</style>" if alone else "",
+        + (f' width="{WIDTH}" height="{height:g}" color="#1c1e21"><title>{title}</title>' if alone else ">"),
+        f"<style>{STYLE.replace('FONT', font)}</style>" if alone else "",
         *_legend(figure),
-        *_axis(figure, ticks, x, height, low, high),
+        *_axis(figure, ticks, frame),
     ]
-    for at, row in enumerate(figure.rows):
-        y = TOP + STEP * at + STEP // 2
-        parts.append(f'<text x="{LEFT - 14}" y="{y + 4}" text-anchor="end">{_line(document, row.label, 24)}</text>')
-        parts.append(f'<text x="{WIDTH - RIGHT + 16}" y="{y + 4}">{_line(document, row.end, 40)}</text>')
+    for row, lines, y in zip(figure.rows, frame.labels, frame.middles, strict=True):
+        parts += _label(lines, frame.left - 14, y)
+        parts.append(f'<text x="{frame.right + 16:g}" y="{y + 4:g}">{_line(document, row.end, 40)}</text>')
         spread = 9 if len(row.marks) > 1 else 0
         for place, mark in enumerate(row.marks):
-            parts += _mark(document, mark, x, y + (place - (len(row.marks) - 1) / 2) * spread)
+            parts += _mark(document, mark, frame.x, y + (place - (len(row.marks) - 1) / 2) * spread)
     return "".join(parts) + "</svg>"
+
+
+def _frame(document: Document, figure: Figure, low: float, high: float) -> _Frame:
+    """Room for the longest label and for what stands at the right; long labels go on over several lines."""
+    labels = tuple(tuple(wrapped(visible(document.line(row.label)), LABEL)) for row in figure.rows)
+    widest = max((width(line) for lines in labels for line in lines), default=0)
+    end = max((min(width(document.line(row.end)), END) for row in figure.rows), default=0)
+    middles, y = [], float(TOP)
+    for lines in labels:
+        step = max(STEP, LINE * len(lines) + 12)
+        middles.append(y + step / 2)
+        y += step
+    left, right = max(60.0, widest * LETTER + 26), WIDTH - max(24.0, end * LETTER + 28)
+    return _Frame(round(left, 1), round(right, 1), low, high, labels, tuple(middles), y + 4)
+
+
+def _label(lines: Sequence[str], x: float, y: float) -> Iterator[str]:
+    first = y + 4 - (len(lines) - 1) * LINE / 2
+    for at, line in enumerate(lines):
+        text = f'<tspan data-name="">{escape_html(line.rstrip())}</tspan>'
+        yield f'<text x="{x:g}" y="{first + at * LINE:g}" text-anchor="end">{text}</text>'
 
 
 def _values(document: Document, figure: Figure) -> list[float]:
@@ -64,26 +103,24 @@ def _scale(document: Document, figure: Figure) -> tuple[float, float, list[float
     return ticks[0], ticks[-1], ticks
 
 
-def _axis(
-    figure: Figure, ticks: list[float], x: Callable[[float], float], height: int, low: float, high: float
-) -> Iterator[str]:
-    bottom = height - FOOT + 4
-    for tick in ticks:
-        yield f'<line class="grid" x1="{x(tick)}" x2="{x(tick)}" y1="{TOP}" y2="{bottom}"/>'
-        yield f'<text class="tick" x="{x(tick)}" y="{bottom + 15}" text-anchor="middle">{tick:g}</text>'
-    yield f'<line class="axis" x1="{x(low)}" x2="{x(high)}" y1="{bottom}" y2="{bottom}"/>'
+def _axis(figure: Figure, ticks: list[float], frame: _Frame) -> Iterator[str]:
+    bottom = frame.bottom
+    for x, tick in ((frame.x(tick), tick) for tick in ticks):
+        yield f'<line class="grid" x1="{x}" x2="{x}" y1="{TOP}" y2="{bottom:g}"/>'
+        yield f'<text class="tick" x="{x}" y="{bottom + 15:g}" text-anchor="middle">{tick:g}</text>'
+    a, b = frame.x(frame.low), frame.x(frame.high)
+    yield f'<line class="axis" x1="{a}" x2="{b}" y1="{bottom:g}" y2="{bottom:g}"/>'
     if figure.axis:
-        middle = (x(low) + x(high)) / 2
         name = escape_html(visible(figure.axis))
-        yield f'<text class="tick" x="{middle}" y="{bottom + 31}" text-anchor="middle">{name}</text>'
+        yield f'<text class="tick" x="{(a + b) / 2:g}" y="{bottom + 31:g}" text-anchor="middle">{name}</text>'
 
 
 def _legend(figure: Figure) -> Iterator[str]:
     at = 14.0
     for number, name in enumerate(figure.series):
         yield _shape(number, at, 16)
-        yield f'<text x="{at + 12}" y="20">{escape_html(name)}</text>'
-        at += 30 + 7.2 * len(name)
+        yield f'<text x="{at + 12:g}" y="20">{escape_html(name)}</text>'
+        at += 38 + 6.7 * len(name)
 
 
 def _mark(document: Document, mark: Mark, x: Callable[[float], float], y: float) -> Iterator[str]:
@@ -94,7 +131,8 @@ def _mark(document: Document, mark: Mark, x: Callable[[float], float], y: float)
     colour = COLOURS[mark.series % len(COLOURS)]
     if ends[0] is not None and ends[1] is not None:
         a, b = x(ends[0]), x(ends[1])
-        yield f'<line x1="{a}" x2="{b}" y1="{y}" y2="{y}" stroke="{colour}" stroke-width="2"/>'
+        dashes = DASHES[mark.series % len(DASHES)]
+        yield f'<line x1="{a}" x2="{b}" y1="{y}" y2="{y}" stroke="{colour}" stroke-width="2"{dashes}/>'
         for end in (a, b):
             yield f'<line x1="{end}" x2="{end}" y1="{y - 4}" y2="{y + 4}" stroke="{colour}" stroke-width="2"/>'
     yield _shape(mark.series, x(value), y)

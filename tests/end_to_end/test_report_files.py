@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import re
 import shutil
 import subprocess
 import sys
+import unicodedata
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from annotate.__main__ import run
+from annotate.reports.table_files import tex
 from tests.end_to_end.conftest import Cli
 
 
@@ -84,18 +87,47 @@ def test_check_r_agrees(report: Path) -> None:
 
 
 def test_no_text_of_any_item_is_in_any_form(report: Path, templates: Path) -> None:
-    """Every question, gold answer and response of the study of 30 characters and more is searched in every file."""
+    """Each text of the study of 30 characters and more is searched in every file: PDF pages and metadata included."""
     from db.content import item_contents, response_contents
     from db.study import open_study
 
     with open_study(templates / "coded.db") as study:
-        texts = {each.question for each in item_contents(study)} | {each.text for each in response_contents(study)}
-    files = [path.read_text(encoding="utf-8") for path in report.rglob("*") if path.is_file()]
-    assert len(files) > 60
-    for text in texts:
-        if len(text) >= 30:
-            for form in (text, json.dumps(text, ensure_ascii=False)[1:-1]):
-                assert not any(form[:60] in file for file in files), text
+        items, responses = list(item_contents(study)), list(response_contents(study))
+    texts = {text for item in items for text in (item.question, item.context, item.rationale, *item.gold) if text}
+    texts |= {text for each in responses for text in (each.text, each.reason) if text}
+    files = {path.relative_to(report): _contents(path) for path in report.rglob("*") if path.is_file()}
+    assert {path.suffix for path in files} >= {".html", ".md", ".json", ".csv", ".tex", ".svg", ".pdf", ".png"}
+    searched = 0
+    for text in (each for each in texts if len(each) >= 30):
+        searched += 1
+        for form in {_bare(text)[:40], _bare(json.dumps(text, ensure_ascii=False)[1:-1])[:40], _bare(tex(text))[:40]}:
+            assert not [path for path, content in files.items() if form in content], text
+    assert searched > 300
+
+
+def test_with_text_the_search_finds_them_in_html_pdf_and_json(cli: Cli, coded_study: Path, tmp_path: Path) -> None:
+    """The search above would find a text that is there."""
+    cli("report", coded_study, "--out", tmp_path / "report", "--draws", 1000, "--form", "html,pdf,markdown")
+    results = json.loads((tmp_path / "report" / "results.json").read_text(encoding="utf-8"))
+    question = results["errors"]["ehq-rules"][0]["examples"][0]["question"]
+    for name in ("report.html", "report.pdf", "report.md", "results.json"):
+        assert _bare(question)[:40] in _contents(tmp_path / "report" / name), name
+
+
+def _bare(text: str) -> str:
+    """Without spaces, marks that a form escapes, and ligatures."""
+    return re.sub(r"[^\w]", "", unicodedata.normalize("NFKD", html.unescape(text)))
+
+
+def _contents(path: Path) -> str:
+    if path.suffix == ".pdf":
+        from pypdf import PdfReader
+
+        reader = PdfReader(path)
+        return _bare(
+            " ".join(page.extract_text() for page in reader.pages) + repr(reader.metadata) + repr(reader.xmp_metadata)
+        )
+    return _bare(path.read_bytes().decode("utf-8", "replace"))
 
 
 def test_with_text_the_worst_errors_have_items_to_look_at(cli: Cli, coded_study: Path, tmp_path: Path) -> None:
