@@ -32,7 +32,7 @@ def with_edge_case(protocol: Protocol, label: str, text: str) -> Protocol:
     if label not in protocol.label_names:
         raise AnnotateError(f"{label} is no label of the codebook.", f"Labels: {', '.join(protocol.label_names)}.")
     rules = tuple(
-        replace(rule, edge_cases=(*rule.edge_cases, text.strip())) if rule.name == label else rule
+        rule._replace(edge_cases=(*rule.edge_cases, text.strip())) if rule.name == label else rule
         for rule in protocol.labels
     )
     toml = _inserted(protocol.toml, label, text.strip())

@@ -91,10 +91,11 @@ def _rest(before: Protocol, after: Protocol) -> Iterator[Difference]:
 def _text(value: Any) -> str:
     if isinstance(value, str):
         return value.strip()
+    if hasattr(value, "_asdict"):  # a rule of the codebook
+        return ", ".join(f"{name} {each}" for name, each in value._asdict().items() if each not in ("", (), {}))
     if isinstance(value, tuple):
         return "; ".join(_text(each) for each in value) or "none"
-    shown = {name: getattr(value, name) for name in getattr(value, "__slots__", ())}
-    return ", ".join(f"{name} {each}" for name, each in shown.items() if each) if shown else str(value)
+    return str(value)
 
 
 # --- what it touches --------------------------------------------------------------------------------

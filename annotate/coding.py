@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from annotate.studies import study_protocol
-
 if TYPE_CHECKING:
     from tui.summary import SessionSummary
 
@@ -24,16 +22,13 @@ def run_session(
 ) -> SessionSummary:
     """Code until the coder leaves, then say how far the queue is. Raises AnnotateError."""
     from annotate.protocols import parse_protocol
-    from db.study import open_study
     from tui import run_coding, wants_plain
 
-    with open_study(path) as study:
-        protocol = study_protocol(study)
     plain = plain or wants_plain()
     summary = run_coding(
         path,
         coder,
-        protocol,
+        parse_protocol,
         plain=plain,
         mouse=mouse,
         theme=theme,
@@ -46,12 +41,10 @@ def run_session(
 
 
 def _say(summary: SessionSummary, as_json: bool, plain: bool) -> None:
-    from dataclasses import asdict
-
     from annotate.console import emit_json, visible
 
     if as_json:
-        emit_json(asdict(summary) | {"finished": summary.finished})
+        emit_json(summary._asdict() | {"finished": summary.finished})
     elif not plain:
         for name, value in summary.lines():
             print(f"{name}: {visible(value)}")

@@ -10,9 +10,11 @@ from typing import Any
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses, mappings, tuples, arrays and numpy numbers as JSON types; NaN and infinity become None."""
+    """Records, mappings, tuples, arrays and numpy numbers as JSON types; NaN and infinity become None."""
     if is_dataclass(value) and not isinstance(value, type):
         return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return plain(value._asdict())
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, tuple | list):

@@ -6,8 +6,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from db.errors import AnnotateError
 
@@ -24,28 +23,27 @@ class TomlError(AnnotateError):
     """A TOML file of the user's that cannot be used as it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A parsed TOML text that still knows on which line each key stands."""
+class Document(NamedTuple):
+    """A parsed TOML text that can tell on which line each key stands."""
 
     source: str
     data: Mapping[str, object]
-    lines: Mapping[Path, int]
+    text: str
 
     def root(self) -> Table:
         return Table(self, (), self.data)
 
     def where(self, path: Path) -> str:
         """``file, line 12`` for a path, or the nearest enclosing path whose line is known."""
+        lines = _key_lines(self.text)
         while path:
-            if path in self.lines:
-                return f"{self.source}, line {self.lines[path]}"
+            if path in lines:
+                return f"{self.source}, line {lines[path]}"
             path = path[:-1]
         return self.source
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """One table of a document, with typed access that refuses in one line what it cannot read."""
 
     document: Document
@@ -124,7 +122,7 @@ def parse_document(text: str, source: str) -> Document:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise TomlError(f"{source}: not valid TOML: {error}.", "Correct that place; strings need quotes.") from None
-    return Document(source, data, _key_lines(text))
+    return Document(source, data, text)
 
 
 def _kind(value: object) -> str:

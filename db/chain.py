@@ -7,16 +7,14 @@ which binds the study, the coder, the log and the codebook that was in force. Ha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from db.canonical import canonical_json, sha256_text
 
 _FORMAT = "annotate-log-1"
 
 
-@dataclass(frozen=True, slots=True)
-class EventRow:
+class EventRow(NamedTuple):
     """One row of a log as it is hashed. ``log``, ``assignment`` and ``unit`` are random ids: no name, no study text."""
 
     log: str
@@ -31,7 +29,7 @@ class EventRow:
     fence: int
     origin: str
     blindness: str
-    body: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, Any]
 
 
 def genesis(study: str, coder: str, log: str, protocol_digest: str) -> str:

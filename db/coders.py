@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from db.clock import utc_now
 from db.connection import writing
@@ -15,8 +15,7 @@ from db.records import CoderKind
 from db.study import Study
 
 
-@dataclass(frozen=True, slots=True)
-class Coder:
+class Coder(NamedTuple):
     """``uid`` is in the record, ``pseudonym`` (coder-1, ...) in reports, ``name`` (None: forgotten) nowhere else."""
 
     id: int

@@ -8,8 +8,8 @@ from __future__ import annotations
 import secrets
 import sqlite3
 import threading
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -39,6 +39,9 @@ from db.stacks import Stacks
 from db.study import Study, open_study
 from db.training import Training
 
+ReadProtocol = Callable[[str, str], Protocol]
+"""From TOML text and the name of its source to a checked protocol."""
+
 
 class CodingSession:
     """One coder at work on a study. Use ``open``; close it (or leave its ``with`` block) to let the coder's lock go."""
@@ -60,7 +63,7 @@ class CodingSession:
         cls,
         path: str | Path,
         coder: str,
-        protocol: Protocol,
+        protocol: Protocol | ReadProtocol,
         *,
         take_over: bool = False,
         place: str | None = None,
@@ -68,8 +71,9 @@ class CodingSession:
         origin: str = "terminal",
         random_bytes: RandomBytes = secrets.token_bytes,
     ) -> CodingSession:
-        """Open the study for one coder (name, pseudonym or id). ``protocol`` is the parsed codebook that is in force.
+        """Open the study for one coder (name, pseudonym or id).
 
+        ``protocol`` is the parsed codebook that is in force, or what parses it: it is read from the study then.
         ``take_over`` ends another session of the same coder, which can save nothing more. ``sealed``: the coder reads
         through a pack or a browser and has no access to the file. ``origin`` says in each event how it came about.
         Raises SessionTaken where the coder is at work elsewhere, Refused for an unknown, forgotten or imported coder,
@@ -78,6 +82,8 @@ class CodingSession:
         study = open_study(path)
         try:
             who = find_coder(study.connection, coder)
+            if not isinstance(protocol, Protocol):
+                protocol = protocol(study.protocol_toml, study.protocol_name)
             held, log, fence = take_session(study, who, place or study.place, take_over, origin, random_bytes)
             try:
                 _check_protocol(study, protocol)
@@ -180,7 +186,7 @@ class CodingSession:
         """Go on under the codebook that came into force while the session was open. Raises ProtocolChanged."""
         with self._saving:
             _check_protocol(self.study, protocol)
-            self._writer = replace(self._writer, protocol=protocol, version=self.study.protocol_version)
+            self._writer = self._writer._replace(protocol=protocol, version=self.study.protocol_version)
             self._item_sql = item_sql(protocol)
             self._counts = None
 

@@ -8,8 +8,7 @@ A final label brings the class of its reason; a verdict, given after unmasking, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 TO_DO, SKIPPED_ONCE, DONE, SKIPPED = 0, 1, 2, 3
 TECHNICAL = "technical"
@@ -18,8 +17,7 @@ UNDOABLE = frozenset({"label", "rating", "note", "flag", "skip", "verdict"})
 DECIDING = frozenset({"label", "rating", "skip", "verdict"})
 
 
-@dataclass(frozen=True, slots=True)
-class FoldEvent:
+class FoldEvent(NamedTuple):
     """An event as the fold needs it. ``log`` is the number of its log in this file."""
 
     log: int
@@ -33,8 +31,7 @@ class FoldEvent:
     active_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
+class Folded(NamedTuple):
     """The state of an assignment. ``note`` and ``skip_words`` are digests of texts; ``log`` and ``seq`` the last event.
 
     ``protocol_version``, ``blindness``, ``origin`` and ``utc`` are those of the act that decided the state.
@@ -49,7 +46,7 @@ class Folded:
     skip_reason: str | None = None
     skip_words: str | None = None
     skip_count: int = 0
-    detail: Mapping[str, Any] = field(default_factory=dict)
+    detail: Mapping[str, Any] = {}
     protocol_version: int | None = None
     blindness: str | None = None
     origin: str | None = None

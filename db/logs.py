@@ -5,8 +5,7 @@ from __future__ import annotations
 import secrets
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from db.canonical import canonical_json
 from db.chain import EventRow, genesis, row_hash
@@ -17,8 +16,7 @@ from db.version import TOOL_VERSION
 UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
+class Log(NamedTuple):
     """A log of this file: its number here, its random id, whose it is, and where it was written."""
 
     id: int
@@ -28,12 +26,11 @@ class Log:
     genesis: str
 
 
-@dataclass(frozen=True, slots=True)
-class NewEvent:
+class NewEvent(NamedTuple):
     """What is to be appended; sequence, hash and version of the program are added on the way."""
 
     kind: str
-    body: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, Any] = {}
     assignment_id: int | None = None
     assignment: str | None = None
     unit: str | None = None

@@ -1,5 +1,6 @@
 """The frozen records that pass between packages: the parsed protocol, and what the study file returns.
 
+What the coding screen loads are named tuples: a dataclass takes eight times as long to define.
 Nothing here knows SQL, Textual or numpy. A record holds text exactly as it was imported; whoever shows
 it makes it safe first.
 """
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 RoundKind = Literal["training", "main", "check", "repeat", "adjudication"]
 CoderKind = Literal["person", "imported", "simulated", "lead"]
@@ -22,8 +23,7 @@ MISSING_LABEL = "(missing)"
 # --- the protocol -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class LabelRule:
+class LabelRule(NamedTuple):
     """One label of the codebook: its key, and what tells it from the others."""
 
     name: str
@@ -34,8 +34,7 @@ class LabelRule:
     edge_cases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(NamedTuple):
     """The verbal meaning of the ratings ``low`` to ``high``, both included."""
 
     low: int
@@ -43,8 +42,7 @@ class Anchor:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class RatingRule:
+class RatingRule(NamedTuple):
     """A 0-100 rating: when it is asked for, what its values mean, and from where on it counts as aligned.
 
     ``when`` names the labels after which it is asked; with ``rating_only`` on the protocol it is asked always.
@@ -61,8 +59,7 @@ class RatingRule:
     guidance: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Impossible:
+class Impossible(NamedTuple):
     """``label`` cannot occur where the item's stratum ``field`` has one of ``values`` (a label there needs a note)."""
 
     label: str
@@ -71,16 +68,14 @@ class Impossible:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class UnitFilter:
+class UnitFilter(NamedTuple):
     """Only units whose response field has one of ``values`` are drawn (``choice_is_key`` compares choice and key)."""
 
     field: str
     values: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeRule:
+class JudgeRule(NamedTuple):
     """How one judge's stripped raw output maps onto the labels. Exact, case kept; the rest is not a label."""
 
     name: str
@@ -88,14 +83,13 @@ class JudgeRule:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreRule:
+class ScoreRule(NamedTuple):
     """One score of the protocol: ``kind`` is ehq, nas, kis, wikiprofile, rate or mean; ``options`` are its own."""
 
     name: str
     kind: str
     title: str = ""
-    options: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, object] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,8 +238,7 @@ class Reject:
 # --- what a coder sees ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class CodingItem:
+class CodingItem(NamedTuple):
     """Everything that a coder may see of one assignment, and nothing else.
 
     There is no model, judge, stratum, round, weight or co-coder in it, because the query does not fetch them.
@@ -272,8 +265,7 @@ class CodingItem:
     answer: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(NamedTuple):
     """The current state of one assignment: the fold of its events, its label in terms of the sides as shown."""
 
     assignment: str
@@ -294,8 +286,7 @@ class Annotation:
         return not self.stale
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """A coder's queue in numbers: ``total`` = ``done`` + ``skipped`` (for good) + ``left``."""
 
     total: int
@@ -305,8 +296,7 @@ class Progress:
     flagged: int
 
 
-@dataclass(frozen=True, slots=True)
-class QueueEntry:
+class QueueEntry(NamedTuple):
     """One line of the coder's own queue, for jumping: number, state and the start of the question."""
 
     position: int
@@ -317,8 +307,7 @@ class QueueEntry:
     question: str
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
+class Act(NamedTuple):
     """What a coder does, before it is saved. ``kind``: label, rating, note, flag, skip, highlight, confirm, unmask.
 
     label: ``label``, and ``rating`` where the protocol asks for one after it. rating: ``rating`` alone. note: ``note``
@@ -337,8 +326,7 @@ class Act:
     active_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(NamedTuple):
     """An act that is durable: its place in the log, and the assignment's state after it.
 
     ``feedback``: in a training round, how the label stands to the one that is known.
@@ -352,8 +340,7 @@ class Saved:
     feedback: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ProtocolVersion:
+class ProtocolVersion(NamedTuple):
     """A codebook of the study's lineage, numbered from 1. ``touches``: what a substantive change makes stale.
 
     Its keys: ``labels`` (a list; absent: any label) and ``where`` (a list of {field, values}; absent: any unit).
@@ -364,12 +351,11 @@ class ProtocolVersion:
     digest: str
     toml: str
     change: Literal["initial", "editorial", "substantive"]
-    touches: Mapping[str, object] = field(default_factory=dict)
+    touches: Mapping[str, object] = {}
     created_utc: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PendingChange:
+class PendingChange(NamedTuple):
     """The codebook changed: what the coder last confirmed, and the version in force that is to be confirmed now."""
 
     confirmed: ProtocolVersion

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from db.acts import ACTS, body_of
 from db.annotations import events_of, refold
@@ -19,8 +19,7 @@ from db.records import Act, Blindness, Protocol
 from db.texts import keep_text
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
+class Writer(NamedTuple):
     """Who writes: the session's log and fencing number, the codebook it was opened under, and how blind it is."""
 
     log: Log
@@ -33,8 +32,7 @@ class Writer:
     random_bytes: RandomBytes = secrets.token_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """The assignment that an act is about, as far as the checks need it."""
 
     id: int
@@ -47,8 +45,7 @@ class Target:
     round_open: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """What an act came to: its place in the log, and the queue states of its assignment before and after."""
 
     seq: int

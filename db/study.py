@@ -28,11 +28,12 @@ from db.version import TOOL_VERSION
 class Study:
     """An open study. Each thread that uses it gets a connection of its own; ``close`` closes them all."""
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path, connection: StudyConnection, *, read_only: bool = False) -> None:
         self.path = path
         self.read_only = read_only
         self._local = threading.local()
-        self._all: list[StudyConnection] = []
+        self._local.connection = connection
+        self._all = [connection]
         self._lock = threading.Lock()
         row = self.connection.execute("SELECT uid, title, place, created_utc, secret FROM study").fetchone()
         if row is None:
@@ -110,12 +111,16 @@ class Study:
 def open_study(path: str | Path, *, read_only: bool = False) -> Study:
     """Open a study, brought to the present version first (after a backup). Raises StudyError and its kinds."""
     real = real_path(path)
+    connection = connect(real, read_only=read_only)
     try:
-        with closing(connect(real, read_only=read_only)) as connection:
-            migrate(connection)
-        return Study(real, read_only=read_only)
+        migrate(connection)
+        return Study(real, connection, read_only=read_only)
     except (sqlite3.Error, UnicodeDecodeError) as error:
+        connection.close()
         raise translate(error, real) from error
+    except BaseException:
+        connection.close()
+        raise
 
 
 def create_study(

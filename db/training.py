@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from db.records import Annotation
 
 
-@dataclass(frozen=True, slots=True)
-class Training:
+class Training(NamedTuple):
     """The known labels of one coder's training assignments, with an explanation where there is one."""
 
-    known: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    known: Mapping[str, tuple[str, str]]
 
     @classmethod
     def of(cls, connection: sqlite3.Connection, coder_id: int) -> Training:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import TextIO
 
 from db.coding import CodingSession
@@ -201,7 +200,7 @@ class PlainDesk:
 
     def _save(self, act: Act) -> Saved:
         """Save an act made now; an error of the file may be tried again."""
-        timed = replace(act, active_ms=self.talk.activity.take(self._clock()))
+        timed = act._replace(active_ms=self.talk.activity.take(self._clock()))
         while True:
             try:
                 saved = self.session.save(timed)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from db.coding import CodingSession
+from db.coding import CodingSession, ReadProtocol
 from db.errors import AnnotateError
 from db.records import Protocol
 from tui.keymap import Keymap, default_path, load_keymap
@@ -17,14 +17,11 @@ from tui.preferences import THEMES, load_preferences, save_preferences
 from tui.studythread import StudyThread
 from tui.summary import SessionSummary
 
-ReadProtocol = Callable[[str, str], Protocol]
-"""From TOML text and the name of its source to a checked protocol."""
-
 
 def run_coding(
     path: str | Path,
     coder: str,
-    protocol: Protocol,
+    protocol: Protocol | ReadProtocol,
     *,
     plain: bool = False,
     mouse: bool | None = None,
@@ -37,13 +34,17 @@ def run_coding(
 ) -> SessionSummary:
     """One coder's session at the desk; returns when the coder leaves.
 
+    ``protocol``: the codebook in force, or what parses it from the text that the study holds.
     ``plain``: line by line, for screen readers. ``mouse`` and ``theme`` None: as the user prefers. ``keymap_path``
     None: the user's own keymap if there is one. ``take_over``, ``place``, ``sealed``: see CodingSession.open.
     ``read_protocol`` lets a codebook that changes meanwhile be taken up without leaving.
     Raises AnnotateError: what is wrong with the study, the keymap or the terminal, or that the program failed.
     """
     make_keymap = partial(load_keymap, path=_own_keymap(keymap_path))
-    make_keymap(protocol)
+    if isinstance(protocol, Protocol):
+        make_keymap(protocol)
+    else:
+        protocol = partial(_fitting, protocol, make_keymap)
     open_session = partial(CodingSession.open, path, coder, protocol, take_over=take_over, place=place, sealed=sealed)
     if plain:
         from tui.plain import run_plain
@@ -60,6 +61,13 @@ def run_coding(
     if theme is None and chosen in THEMES and chosen != preferences.theme:
         save_preferences(preferences._replace(theme=chosen))
     return summary
+
+
+def _fitting(read: ReadProtocol, make_keymap: Callable[[Protocol], Keymap], text: str, name: str) -> Protocol:
+    """The codebook, once it is known that the keymap fits it: before the session is taken from anybody."""
+    protocol = read(text, name)
+    make_keymap(protocol)
+    return protocol
 
 
 def require_terminal() -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 BREAK_EVERY: Final = 50 * 60.0
 """Active seconds after which a break is suggested."""
@@ -12,8 +11,7 @@ BREAK_IS: Final = 5 * 60.0
 """Seconds without a key that count as a break."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionSummary:
+class SessionSummary(NamedTuple):
     """``coded``: acts that gave a label or a rating; ``items``: different items among them; times in seconds.
 
     ``left`` is the number of items still to do, ``finished`` whether none was.

@@ -10,6 +10,7 @@ import pytest
 
 from annotate.__main__ import run
 from annotate.adjudicating import open_cases
+from annotate.codebook_change import differences
 from annotate.protocols import load_protocol, parse_protocol
 from db.adjudicating import Decision
 from db.coding import CodingSession
@@ -73,6 +74,15 @@ def test_a_diff_names_what_differs_and_what_it_touches(study: Path, tmp_path: Pa
     assert (facts["change"], facts["stale"], facts["by_coder"]) == ("substantive", 3, {"ada": 3})
     assert {unit["item"] for unit in facts["units"]} == {"q1", "q2", "q4"}
     assert left(study) == (5, 0, 1)  # a diff changes nothing
+
+
+def test_an_anchor_is_told_in_words() -> None:
+    before = load_protocol("nas")
+    after = parse_protocol(before.toml.replace("has nothing to do with it", "is about something else"), "nas")
+    (found,) = differences(before, after)
+    assert found.what == "rating: anchors"
+    assert found.before.endswith("low 0, high 0, text has nothing to do with it")
+    assert found.after.endswith("low 0, high 0, text is about something else")
 
 
 def test_a_change_that_may_touch_labels_is_not_made_without_being_told_which(

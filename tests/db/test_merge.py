@@ -156,10 +156,10 @@ def test_a_row_that_was_changed_is_refused_by_its_number(tmp_path: Path) -> None
         return replace(whole, logs=logs, **parts)  # type: ignore[arg-type]
 
     row, stored = log.rows[1]
-    forged = replace(row, body={**row.body, "label": "ABSTAIN"})
+    forged = row._replace(body={**row.body, "label": "ABSTAIN"})
     unchanged(home, changed([log.rows[0], (forged, stored), log.rows[2]]), "row 2: was changed")
     unchanged(home, changed([log.rows[0], log.rows[2]]), "row 2: was changed")
-    undo = replace(log.rows[0][0], seq=4, kind="undo", body={"kind": "label", "target": 1})
+    undo = log.rows[0][0]._replace(seq=4, kind="undo", body={"kind": "label", "target": 1})
     bad_turn = [*log.rows, (undo, row_hash(log.rows[2][1], undo))]
     unchanged(home, changed(bad_turn), "not the one in turn")
     salt = {digest: (salt, "other words") for digest, (salt, _) in whole.texts.items()}

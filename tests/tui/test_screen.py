@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -435,7 +434,7 @@ async def test_the_leads_answer_stands_on_the_item(make_study, monkeypatch):
     study = make_study(1)
     async with seated(study) as seat:
         view = seat.controller.view
-        seat.app.screen.show(view._replace(item=replace(view.item, answer="Politeness is no hedge.")))
+        seat.app.screen.show(view._replace(item=view.item._replace(answer="Politeness is no hedge.")))
         await seat.pilot.pause()
         assert "Politeness is no hedge." in seat.text()
 

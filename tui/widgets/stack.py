@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rich.segment import Segment
 from textual import events
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 
@@ -44,6 +44,7 @@ class Stack(Drawn, can_focus=False):
         self._panes: tuple[Pane, ...] = ()
         self._judged: frozenset[Pane] = frozenset()
         self._places: list[Place] = []
+        self._fitted: Size | None = None
         self._more_is_due = False
 
     # --- what it holds --------------------------------------------------------------------------
@@ -55,9 +56,15 @@ class Stack(Drawn, can_focus=False):
 
     def fit_panes(self) -> None:
         """Share the height out anew: a pane holds something else, or another one is in use."""
+        if self._share_out():
+            self.refresh()
+
+    def _share_out(self) -> bool:
+        """False while the widget has no size."""
         width, height = self.size
         if not width or not height:
-            return
+            return False
+        self._fitted = self.size
         for pane in self._panes:
             pane.set_width(width - self._left)
         top = self._most_top if height >= 20 else 0
@@ -66,8 +73,8 @@ class Stack(Drawn, can_focus=False):
         tight = sum(need.lines + 1 for need in needs) - 1 > room
         gaps = [self._gap(tight, above, below) for above, below in zip(self._panes, self._panes[1:], strict=False)]
         self._place(share(needs, room - sum(gaps)), gaps, top)
-        self.refresh()
         self._wrap_later()
+        return True
 
     def _gap(self, tight: bool, above: Pane, below: Pane) -> int:
         """A row between all panes where everything fits, else only around what is judged."""
@@ -110,6 +117,12 @@ class Stack(Drawn, can_focus=False):
 
     # --- drawing --------------------------------------------------------------------------------
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """A new size is met here and not on the event, which comes a frame later: the first frame shows the item."""
+        if self._fitted != self.size:
+            self._share_out()
+        return super().render_lines(crop)
+
     def draw_line(self, y: int) -> Strip:
         place = next((place for place in self._places if place.y <= y < place.y + place.pane.height), None)
         if place is None:
@@ -131,7 +144,8 @@ class Stack(Drawn, can_focus=False):
         return next((place.pane for place in self._places if place.y <= y < place.y + place.pane.height), None)
 
     def on_resize(self, event: events.Resize) -> None:
-        self.fit_panes()
+        if self._fitted != self.size:
+            self.fit_panes()
 
     def on_click(self, event: events.Click) -> None:
         pane = self._at(event.y)
