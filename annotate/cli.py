@@ -49,6 +49,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "backup": ("annotate.commands.backup:backup", "Copy a study safely, also while people code."),
     "repair": ("annotate.commands.repair:repair", "Recover a damaged study into a new file."),
     "protocol": ("annotate.commands.protocol:protocol", "Show, check or change a protocol."),
+    "schema": ("annotate.commands.schema:schema", "Print the JSON Schema of what a command prints with --json."),
     "doctor": ("annotate.commands.doctor:doctor", "Say what this installation can and cannot do."),
 }
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,3 +27,33 @@ def shared_data() -> Path:
             pytest.fail(message)
         pytest.skip(message)
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def published_json() -> Iterator[None]:
+    """Whatever a test makes a command print with --json is held against the schema that is published for it."""
+    import click
+    import jsonschema
+
+    from annotate import console
+    from annotate.schemas.documents import names, schema
+
+    emit, checks = console.emit_json, {}
+
+    def checked(value: Any) -> None:
+        context = click.get_current_context(silent=True)
+        words = context.command_path.split()[1:] if context else []
+        name = " ".join(words)
+        if words and words != ["schema"]:
+            if name not in names():
+                pytest.fail(f"annotate {name} --json has no schema in annotate/schemas/commands.toml")
+            check = checks.setdefault(name, jsonschema.Draft202012Validator(schema(name)))
+            if (
+                wrong := jsonschema.exceptions.best_match(check.iter_errors(json.loads(json.dumps(value))))
+            ) is not None:
+                pytest.fail(f"annotate {name} --json is not what `annotate schema {name}` says: {wrong.message}")
+        emit(value)
+
+    console.emit_json = checked
+    yield
+    console.emit_json = emit

@@ -1,1 +1,1 @@
-"""JSON schemas of what machines read: of ``annotate impact --json``, and of a report's results.json."""
+"""JSON schemas of what machines read: of every command's ``--json``, and of a report's results.json."""
