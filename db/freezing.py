@@ -95,6 +95,16 @@ def frozen(study: Study) -> Frozen | None:
     )
 
 
+def freezes(connection: sqlite3.Connection) -> tuple[int, int, int]:
+    """What ``frozen`` depends on, in three numbers: how many freezes, the newest sample, the newest codebook."""
+    found = connection.execute(
+        "SELECT (SELECT count(*) FROM events e JOIN logs l ON l.id = e.log_id JOIN coders c ON c.id = l.coder_id"
+        " WHERE e.kind = 'freeze' AND c.kind = 'lead'), (SELECT coalesce(max(id), 0) FROM samples),"
+        " (SELECT max(version) FROM protocols)"
+    ).fetchone()
+    return (int(found[0]), int(found[1]), int(found[2]))
+
+
 def main_labels(connection: sqlite3.Connection) -> int:
     """Labels and ratings that stand in main rounds."""
     found = connection.execute(
@@ -123,15 +133,21 @@ def record_look(study: Study, what: str, *, random_bytes: RandomBytes = secrets.
     """Log that results were shown before coding was finished. Seeing the same labels again is no other look."""
     if study.read_only or not _unfinished(study.connection):
         return
+    labels = main_labels(study.connection)  # before the lock: counting a large study takes longer than a save
+    if not labels or _looked(study.connection, labels):
+        return
     with writing(study.connection) as connection:
-        labels = main_labels(connection)
-        known = connection.execute(
-            "SELECT 1 FROM events e JOIN logs l ON l.id = e.log_id JOIN coders c ON c.id = l.coder_id"
-            " WHERE e.kind = 'look' AND c.kind = 'lead' AND json_extract(e.body, '$.labels') = ?",
-            (labels,),
-        ).fetchone()
-        if known is None and labels:
+        if not _looked(connection, labels):
             record(connection, "look", {"what": what, "labels": labels}, random_bytes=random_bytes)
+
+
+def _looked(connection: sqlite3.Connection, labels: int) -> bool:
+    found = connection.execute(
+        "SELECT 1 FROM events e JOIN logs l ON l.id = e.log_id JOIN coders c ON c.id = l.coder_id"
+        " WHERE e.kind = 'look' AND c.kind = 'lead' AND json_extract(e.body, '$.labels') = ?",
+        (labels,),
+    ).fetchone()
+    return found is not None
 
 
 def looks(study: Study) -> int:

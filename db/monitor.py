@@ -6,6 +6,7 @@ It reads one consistent view in WAL mode and so never keeps a coder waiting.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from db.connection import reading
@@ -30,11 +31,15 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """A coder's hidden repeats: ``pairs`` labelled twice, of which ``different`` are not the same label."""
+    """A coder's hidden repeats: ``pairs`` labelled twice, of which ``different`` got another label the second time.
+
+    Ratings on different sides of the threshold are different. ``apart``: mean distance of the two ratings, if rated.
+    """
 
     coder: str
     pairs: int
     different: int
+    apart: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,25 +93,32 @@ _PACE = f"""
     WHERE a.state = 2 AND a.withdrawn_utc IS NULL AND a.role <> 'adjudicator' AND d.kind IN ('main', 'training')
       AND c.kind <> 'imported'
     GROUP BY c.id ORDER BY c.id"""
-_REPEATS = f"""
-    SELECT {_WHO}, count(*), sum(x.label <> y.label)
-    FROM assignments a JOIN assignments b
-      ON b.unit_id = a.unit_id AND b.coder_id = a.coder_id AND b.round = a.round AND b.occurrence = 2
+_TWICE = """
+    FROM assignments b JOIN assignments a
+      ON a.unit_id = b.unit_id AND a.coder_id = b.coder_id AND a.round = b.round AND a.occurrence = 1
     JOIN annotations x ON x.assignment_id = a.id JOIN annotations y ON y.assignment_id = b.id
-    JOIN coders c ON c.id = a.coder_id
-    WHERE a.occurrence = 1 AND x.stale = 0 AND y.stale = 0 AND x.label IS NOT NULL AND y.label IS NOT NULL
-    GROUP BY c.id ORDER BY c.id"""
+    JOIN coders c ON c.id = b.coder_id
+    WHERE b.occurrence = 2 AND x.stale = 0 AND y.stale = 0
+      AND coalesce(x.label, x.rating) IS NOT NULL AND coalesce(y.label, y.rating) IS NOT NULL"""
+_REPEATS = f"""
+    SELECT {_WHO}, count(*),
+           sum(x.label IS NOT y.label OR (x.rating >= :threshold) IS NOT (y.rating >= :threshold)),
+           avg(abs(x.rating - y.rating))
+    {_TWICE} GROUP BY c.id ORDER BY c.id"""
+_REPEATED = f"""
+    SELECT {_WHO}, a.round || '/' || a.unit_id, x.label, y.label
+    {_TWICE} AND x.label IS NOT NULL AND y.label IS NOT NULL ORDER BY c.id, b.position"""
 _HEAPING = f"""
     SELECT {_WHO}, count(*), sum(n.rating % 5 = 0), sum(n.rating % 10 = 0)
     FROM annotations n JOIN assignments a ON a.id = n.assignment_id JOIN coders c ON c.id = a.coder_id
     WHERE n.rating IS NOT NULL AND a.role <> 'adjudicator' GROUP BY c.id ORDER BY c.id"""
 _DRIFT = f"""
     WITH said AS MATERIALIZED (
-        SELECT a.unit_id, a.coder_id, n.label,
+        SELECT a.unit_id, a.coder_id, coalesce(n.label, n.rating >= :threshold) AS label,
                ntile(2) OVER (PARTITION BY a.coder_id ORDER BY n.utc, a.position) AS half
         FROM annotations n JOIN assignments a ON a.id = n.assignment_id JOIN rounds d ON d.name = a.round
-        WHERE n.label IS NOT NULL AND n.stale = 0 AND d.kind = 'main' AND a.occurrence = 1 AND a.role = 'coder'
-          AND n.utc IS NOT NULL)
+        WHERE coalesce(n.label, n.rating) IS NOT NULL AND n.stale = 0 AND n.utc IS NOT NULL
+          AND d.kind = 'main' AND a.occurrence = 1 AND a.role = 'coder')
     SELECT {_WHO}, x.half, count(*), sum(x.label = y.label)
     FROM said x JOIN said y ON y.unit_id = x.unit_id AND y.coder_id <> x.coder_id JOIN coders c ON c.id = x.coder_id
     GROUP BY c.id, x.half ORDER BY c.id, x.half"""
@@ -118,14 +130,25 @@ _FLAGGED = f"""
     WHERE n.flags <> '[]' AND a.withdrawn_utc IS NULL ORDER BY n.utc DESC, a.id DESC LIMIT ?"""
 
 
-def monitor(study: Study, *, flagged: int = 20) -> Monitor:
-    """Everything that the dashboard counts beside progress and coverage."""
+def repeat_labels(study: Study) -> tuple[dict[Hashable, dict[Hashable, str]], dict[Hashable, dict[Hashable, str]]]:
+    """First and second label of the hidden repeats that stand, {coder: {round/unit: label}} each."""
+    first: dict[Hashable, dict[Hashable, str]] = {}
+    second: dict[Hashable, dict[Hashable, str]] = {}
+    for coder, unit, earlier, later in study.connection.execute(_REPEATED):
+        first.setdefault(coder, {})[unit] = earlier
+        second.setdefault(coder, {})[unit] = later
+    return first, second
+
+
+def monitor(study: Study, *, threshold: int = 0, flagged: int = 20) -> Monitor:
+    """Everything that the dashboard counts beside progress and coverage. ``threshold``: of the protocol's rating."""
+    sides = {"threshold": threshold}
     with reading(study.connection) as connection:
         return Monitor(
             pace=tuple(Pace(*row) for row in connection.execute(_PACE, {"since": _since(connection)})),
-            repeats=tuple(Repeats(*row) for row in connection.execute(_REPEATS)),
+            repeats=tuple(Repeats(*row) for row in connection.execute(_REPEATS, sides)),
             heaping=tuple(Heaping(*row) for row in connection.execute(_HEAPING)),
-            drift=_drift(connection),
+            drift=_drift(connection, sides),
             flags=connection.execute(
                 "SELECT count(*) FROM annotations n JOIN assignments a ON a.id = n.assignment_id"
                 " WHERE n.flags <> '[]' AND a.withdrawn_utc IS NULL"
@@ -142,8 +165,8 @@ def _since(connection: sqlite3.Connection) -> str:
     return row[0] or ""
 
 
-def _drift(connection: sqlite3.Connection) -> tuple[Drift, ...]:
+def _drift(connection: sqlite3.Connection, sides: Mapping[str, int]) -> tuple[Drift, ...]:
     halves: dict[str, dict[int, tuple[int, int]]] = {}
-    for coder, half, pairs, same in connection.execute(_DRIFT):
+    for coder, half, pairs, same in connection.execute(_DRIFT, sides):
         halves.setdefault(coder, {})[half] = (pairs, same)
     return tuple(Drift(coder, said.get(1, (0, 0)), said.get(2, (0, 0))) for coder, said in halves.items())

@@ -69,8 +69,10 @@ class Board:
 
 
 class Dashboard(Port):
-    """Counts come at once; live numbers may take seconds and are asked for in a thread."""
+    """Counts come at once; live numbers may take seconds and are asked for in a thread. ``close`` ends what runs."""
 
     def counts(self) -> Board: ...
 
     def live(self) -> Board: ...
+
+    def close(self) -> None: ...

@@ -37,12 +37,13 @@ def dashboard(study: Path, plain: bool, width: float, no_live: bool, theme: str 
     from tui import wants_plain
 
     with open_study(study) as opened:
-        board = StudyDashboard(opened, width=width, blind=no_live)
         if not (plain or as_json or wants_plain()):
+            from annotate.board_process import DashboardApart
             from tui.runboard import run_dashboard_screen
 
-            run_dashboard_screen(board, opened.side, theme=theme)
+            run_dashboard_screen(DashboardApart(opened, width=width, blind=no_live), opened.side, theme=theme)
             return
+        board = StudyDashboard(opened, width=width, blind=no_live)
         live = [board.live()]
         counts = board.counts()
     if as_json:

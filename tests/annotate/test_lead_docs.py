@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from annotate.board_counts import DRIFT_Z, HEAPED
 from annotate.cli import cli
-from annotate.dashboard import DRIFT_Z, HEAPED
 from db.cases import JUDGE_REASONS, REASONS, WHY_BETTER
 from tui.screens.dashboard import COUNTS_EVERY, LIVE_EVERY
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from annotate.dashboard import StudyDashboard, board_lines, drift_z
+from annotate.board_counts import drift_z
+from annotate.dashboard import StudyDashboard, board_lines
 from annotate.protocols import load_protocol
 from db.coding import CodingSession
 from db.monitor import Drift
@@ -76,6 +77,9 @@ class SlowBoard:
     def live(self) -> Board:
         self.gate.wait(20)
         return Board("t", (Section("Agreement", (Line("alpha", "0.80"),)),), "2026-01-01T00:00:01.000Z", {})
+
+    def close(self) -> None:
+        self.gate.set()
 
 
 async def test_slow_live_numbers_block_neither_counts_nor_keys_and_markup_stays_text() -> None:
