@@ -93,7 +93,7 @@ def run_import(
     pairs = zip(job.names, job.paths, strict=True)
     return import_rows(
         study,
-        job.rows,
+        job.stream,
         format=job.format,
         sources=[SourceFile(name, sha256(path), path.stat().st_size) for name, path in pairs],
         mapping=job.mapping,

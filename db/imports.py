@@ -28,6 +28,7 @@ from db.import_run import Progress, Run
 from db.judge_maps import apply_protocol
 from db.lead import record
 from db.records import CoderKind, ImportRow, Protocol, Reject
+from db.row_block import RowBlock
 from db.staging import Stager, staging
 from db.study import Study
 from db.version import TOOL_VERSION
@@ -39,7 +40,7 @@ CACHE_KIB = 64 * 1024
 
 def import_rows(
     study: Study,
-    rows: Iterable[ImportRow | Reject],
+    rows: Iterable[ImportRow | RowBlock | Reject],
     *,
     format: str,
     sources: Sequence[SourceFile],

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from db.canonical import canonical_json
@@ -62,7 +62,7 @@ class Checker:
             self._response_key(item, model, condition, repeat)
         confidence, grid = row.confidence, row.confidence_grid
         if confidence is not None or grid is not None:
-            _check_confidence(confidence, grid)
+            check_confidence(confidence, grid)
         searched = row.searched
         content = (
             row.text,
@@ -132,6 +132,15 @@ class Checker:
             self._good.clear()
         self._good.add(key)
 
+    def keys(self, keys: Iterable[str], what: str) -> None:
+        """Pass many keys at once; raises BadRow for one that is empty (an item's, a judge's) or cannot be stored."""
+        if self._good.issuperset(keys):
+            return
+        for key in dict.fromkeys(keys):
+            if not key and what in ("item", "judge"):
+                raise BadRow(f"the {what} has no key")
+            self._key(key, what)
+
     def _digested(self, content: tuple[Any, ...]) -> tuple[tuple[Any, ...], str]:
         """The content as it can be stored, and its digest."""
         text = _tagged(content)
@@ -172,7 +181,8 @@ def _digest(encoded: bytes) -> str:
     return hashlib.sha256(encoded).hexdigest()[:DIGEST_LENGTH]
 
 
-def _check_confidence(confidence: int | None, grid: int | None) -> None:
+def check_confidence(confidence: int | None, grid: int | None) -> None:
+    """Raises BadRow unless it is a whole number from 0 to its grid."""
     if confidence is None or grid is None:
         raise BadRow("a confidence needs its grid, and a grid its confidence")
     if type(confidence) is not int or type(grid) is not int or grid < 1 or not 0 <= confidence <= grid:

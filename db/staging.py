@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import repeat
 from pathlib import Path
 from typing import Any, cast
 
 from db.backups import private_file
+from db.block_check import judge_columns, response_columns
 from db.connection import StudyConnection, roll_back
 from db.places import private_folder
 from db.records import HumanLabelRow, ImportRow, ItemRow, JudgeLabelRow, Reject, ResponseRow
+from db.row_block import RowBlock
 from db.rowcheck import CHECKS, BadRow, Checker
 
 CHUNK = 4000
@@ -54,6 +57,14 @@ TABLES = {
         " rating INTEGER, role TEXT, note TEXT, utc TEXT, active_ms INTEGER, pi REAL",
     ),
 }
+
+_KEY_NAMES = ("item", "model", "condition")
+# What a column holds that a block does not name; anything else is NULL.
+_USUAL: Mapping[str, Mapping[str, str]] = {
+    RESPONSES: {"model": "''", "condition": "''", "usable": "1", "extra": "'{}'"},
+    JUDGE_LABELS: {"model": "''", "condition": "''", "judge_repeat": "1"},
+}
+Streamed = ImportRow | RowBlock | Reject
 
 
 @dataclass(slots=True)
@@ -145,12 +156,18 @@ class Stager:
         self._items = _RecentItems()
         self._last: tuple[str, str, str, int] | None = None
 
-    def take(self, rows: Iterable[ImportRow | Reject], progress: Callable[[int, int | None], None] | None) -> Read:
+    def take(self, rows: Iterable[Streamed], progress: Callable[[int, int | None], None] | None) -> Read:
         """Stage the whole stream (where rejects stop the import, up to as many of them as are listed)."""
-        number = 0
-        for number, row in enumerate(rows, 1):
-            self._take_one(row)
-            if number % CHUNK == 0:
+        number, due = 0, CHUNK
+        for row in rows:
+            if isinstance(row, RowBlock):
+                self._take_block(row)
+                number += len(row)
+            else:
+                self._take_one(row)
+                number += 1
+            if number >= due:
+                due = number + CHUNK
                 self._flush()
                 if progress is not None:
                     progress(number, None)
@@ -159,6 +176,45 @@ class Stager:
         self._flush()
         self.read.replaced = self._checker.replaced
         return self.read
+
+    def _take_block(self, block: RowBlock) -> None:
+        """Stage a block by columns, or row by row where something in it needs a look."""
+        responses = response_columns(block, self._checker)
+        judges = [judge_columns(judge) for judge in block.judges]
+        if responses is None or not block.rows or any(judge is None for judge in judges):
+            for row in block.single():
+                self._take_one(row)
+            return
+        for _, item in block.items:
+            self._take_one(item)
+        self._flush()
+        place = {"source": repeat(block.source), "row": block.rows}
+        first = self._numbers(RESPONSES, len(block.rows))
+        numbers = range(first, first + len(block.rows))
+        key, model, condition = (block.key[name][-1] if name in block.key else "" for name in _KEY_NAMES)
+        self._last = (key, model, condition, numbers[-1])
+        self._write(RESPONSES, {"n": numbers, **place, **responses})
+        first = self._numbers(JUDGE_LABELS, len(block.rows) * len(judges))
+        for number, (judge, columns) in enumerate(zip(block.judges, judges, strict=True), first):
+            order = range(number, number + len(block.rows) * len(judges), len(judges))
+            named = {"n": order, "link": numbers, **place, "judge": repeat(judge.judge), **block.key, **(columns or {})}
+            self._write(JUDGE_LABELS, named)
+
+    def _numbers(self, kind: str, count: int) -> int:
+        """The first of so many new places in the stream."""
+        first = self.read.staged[kind] + 1
+        self.read.staged[kind] += count
+        self.read.rows[kind] += count
+        return first
+
+    def _write(self, kind: str, columns: Mapping[str, Iterable[Any]]) -> None:
+        """Write staged columns; those that are not named have their usual value."""
+        usual = {name: value for name, value in _USUAL[kind].items() if name not in columns}
+        names, values = [*columns, *usual], ["?"] * len(columns) + list(usual.values())
+        sql = f"INSERT INTO staging.{TABLES[kind][0]} ({', '.join(names)}) VALUES ({', '.join(values)})"
+        self._connection.execute("BEGIN")
+        self._connection.executemany(sql, zip(*columns.values(), strict=False))
+        self._connection.execute("COMMIT")
 
     def _take_one(self, row: ImportRow | Reject) -> None:
         kind = KINDS.get(type(row))

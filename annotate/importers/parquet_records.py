@@ -16,18 +16,25 @@ _BATCH = 8192
 
 def read(path: Path, options: ReadOptions) -> Iterator[Record | Reject]:
     """Every row, numbered from 1; raises SourceError where it is no Parquet, ModuleNotFoundError without pyarrow."""
+    for rows, columns in read_columns(path, options, _BATCH):
+        names = tuple(columns)
+        for row, values in zip(rows, zip(*columns.values(), strict=True), strict=True):
+            yield Record(row, dict(zip(names, values, strict=True)))
+
+
+def read_columns(path: Path, options: ReadOptions, most: int) -> Iterator[tuple[range, dict[str, list[object]]]]:
+    """Up to ``most`` rows at a time: their numbers, counted from 1, and {column: values}. Raises as ``read`` does."""
     import pyarrow.parquet as pq
     from pyarrow.lib import ArrowInvalid
 
-    row = 0
+    row = 1
     try:
         with pq.ParquetFile(path) as file:  # type: ignore[no-untyped-call]
             names = tuple(options.columns or file.schema_arrow.names)
-            for batch in file.iter_batches(batch_size=_BATCH):
+            for batch in file.iter_batches(batch_size=most):
                 columns = [plain(column.to_pylist()) for column in batch.columns]
-                for values in zip(*columns, strict=True):
-                    row += 1
-                    yield Record(row, dict(zip(names, values, strict=True)))
+                yield range(row, row + batch.num_rows), dict(zip(names, columns, strict=True))
+                row += batch.num_rows
     except (ArrowInvalid, OSError) as error:
         reason = str(error).splitlines()[0]
         raise SourceError(f"{path}: not readable as Parquet ({reason}).", "Write or copy it again.") from None

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from annotate.importers.base import Importer, ImportJob, Request
+from annotate.importers.base import BlockImporter, Importer, ImportJob, Request
 from annotate.importers.registry import get_importer, recognise
 from annotate.importers.sources import SourceError
 from annotate.importers.tally import Tally
@@ -34,12 +34,13 @@ def prepare(files: Sequence[Path], *, format: str = "", options: Mapping[str, st
         mapping=dict(request.options),
         rows=importer.rows(request, tally),
         tally=tally,
+        blocks=importer.blocks(request, tally) if isinstance(importer, BlockImporter) else None,
     )
 
 
 def prepare_recipe(recipe: str | Path, files: Sequence[Path]) -> ImportJob:
     """An import by a recipe, shipped (by name) or the user's own (by path); files may be folders."""
-    from annotate.recipes import find_groups, load_recipe, recipe_rows
+    from annotate.recipes import find_groups, load_recipe, recipe_blocks, recipe_rows
 
     found = load_recipe(recipe)
     groups = find_groups(found, files or [Path.cwd()])
@@ -51,6 +52,7 @@ def prepare_recipe(recipe: str | Path, files: Sequence[Path]) -> ImportJob:
         mapping={"recipe": found.name, "sha256": found.digest},
         rows=recipe_rows(found, groups, tally),
         tally=tally,
+        blocks=recipe_blocks(found, groups, tally),
     )
 
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from annotate.importers.base import Request, Rows
+from annotate.importers.base import Blocks, Request, Rows
 from annotate.importers.guess import guess_columns, guess_table
 from annotate.importers.records import KINDS, ReadOptions, kind_of
 from annotate.importers.sources import SourceError, bare_suffix, open_text
 from annotate.importers.tally import Tally
 from annotate.recipes.files import Group
 from annotate.recipes.parse import MappingError, check_fields, parse_map, parse_recipe
-from annotate.recipes.run import recipe_rows
+from annotate.recipes.run import recipe_blocks, recipe_rows
 from annotate.recipes.spec import Expression, FieldRule, Recipe, TableOptions
 from db.errors import AnnotateError
 
@@ -52,6 +52,11 @@ class TableImporter:
         for path in request.files:
             recipe = table_recipe(path, request)
             yield from recipe_rows(recipe, (Group(path, {}, {}),), tally)
+
+    def blocks(self, request: Request, tally: Tally) -> Blocks:
+        for path in request.files:
+            recipe = table_recipe(path, request)
+            yield from recipe_blocks(recipe, (Group(path, {}, {}),), tally)
 
 
 def table_recipe(path: Path, request: Request, columns: Sequence[str] = ()) -> Recipe:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from annotate.recipes.files import Group, find_groups
 from annotate.recipes.library import load_recipe, shipped_recipes
 from annotate.recipes.parse import MappingError, parse_map, parse_recipe
-from annotate.recipes.run import recipe_rows
+from annotate.recipes.run import recipe_blocks, recipe_rows
 from annotate.recipes.spec import FAMILIES, FIELDS, Recipe
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "load_recipe",
     "parse_map",
     "parse_recipe",
+    "recipe_blocks",
     "recipe_rows",
     "shipped_recipes",
 ]

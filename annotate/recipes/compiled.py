@@ -51,7 +51,7 @@ class Rater:
 
 def compile_fields(recipe: Recipe) -> dict[str, Getter]:
     """Every plain field that the recipe maps, read as its type."""
-    readers = _readers(recipe.options)
+    readers = readers_of(recipe.options)
     rules = {rule.target: rule for rule in recipe.fields}
     if "confidence" in rules and recipe.options.confidence_scale is None:
         hint = "Say what certainty is written as: confidence_scale = 1 or 100."
@@ -61,8 +61,13 @@ def compile_fields(recipe: Recipe) -> dict[str, Getter]:
 
 def compile_strata(recipe: Recipe) -> dict[str, Getter]:
     """The strata by name."""
+    return {name: _getter(value, strip) for name, value in stratum_rules(recipe)}
+
+
+def stratum_rules(recipe: Recipe) -> list[tuple[str, Expression]]:
+    """(name, expression) of each stratum."""
     named = [(split_target(rule.target), rule.value) for rule in recipe.fields]
-    return {name: _getter(value, strip) for (family, name, _), value in named if family == "stratum"}
+    return [(name, value) for (family, name, _), value in named if family == "stratum"]
 
 
 def compile_judges(recipe: Recipe) -> list[Rater]:
@@ -76,7 +81,8 @@ def compile_coders(recipe: Recipe) -> list[Rater]:
     return [*coders, _rater(_constant("final"), "adjudicator", parts)] if parts else coders
 
 
-def _readers(options: TableOptions) -> dict[str, Reader]:
+def readers_of(options: TableOptions) -> dict[str, Reader]:
+    """How the value of each plain field is read as its type."""
     return {
         "item": strip,
         "question": as_text,
@@ -185,13 +191,27 @@ _PARTS: Mapping[str, Reader] = {
 }
 
 
+def judge_readers(recipe: Recipe) -> dict[str, dict[str, tuple[FieldRule, Reader]]]:
+    """The judges that have columns of their own: {judge: {part: (its rule, how it is read)}}."""
+    return {
+        name: {part: (rule, _PARTS.get(part, as_text)) for part, rule in parts.items()}
+        for name, parts in _named(recipe, "judge").items()
+    }
+
+
+def _named(recipe: Recipe, family: str) -> dict[str, dict[str, FieldRule]]:
+    """{name: {part: rule}} of the fields of a family."""
+    named: dict[str, dict[str, FieldRule]] = {}
+    for rule in recipe.fields:
+        found, name, part = split_target(rule.target)
+        if found == family and name:
+            named.setdefault(name, {})[part] = rule
+    return named
+
+
 def _raters(recipe: Recipe, family: str, role: Role) -> list[Rater]:
     rules = {rule.target: rule for rule in recipe.fields}
-    named: dict[str, dict[str, FieldRule]] = {}
-    for target in rules:
-        found, name, part = split_target(target)
-        if found == family and name:
-            named.setdefault(name, {})[part] = rules[target]
+    named = _named(recipe, family)
     raters = [_rater(_constant(name), role, parts) for name, parts in named.items()]
     if family in rules:
         parts = {part: rules[target] for target, part in _LONG[family].items() if target in rules}

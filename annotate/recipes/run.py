@@ -6,16 +6,19 @@ import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from annotate.importers.batches import Batch, read_batches
 from annotate.importers.fit import Unfit
-from annotate.importers.records import Record, kind_of, read_records
+from annotate.importers.records import ReadOptions, Record, kind_of, read_records
 from annotate.importers.sources import SourceError
 from annotate.importers.tally import Tally
+from annotate.recipes.blocks import BlockMapper, by_columns
 from annotate.recipes.compiled import Joined
 from annotate.recipes.files import Group
 from annotate.recipes.rows import Mapper
 from annotate.recipes.spec import Join, Recipe
 from annotate.recipes.transforms import as_text
 from db.records import ImportRow, Reject
+from db.row_block import RowBlock
 
 Found = Record | Reject
 _SHOWN = 5
@@ -26,6 +29,55 @@ def recipe_rows(recipe: Recipe, groups: Sequence[Group], tally: Tally) -> Iterat
     mapper = Mapper(recipe)
     for group in groups:
         yield from _group_rows(recipe, mapper, group, tally)
+
+
+def recipe_blocks(recipe: Recipe, groups: Sequence[Group], tally: Tally) -> Iterator[ImportRow | RowBlock | Reject]:
+    """The same rows, many at a time where the recipe allows it (``by_columns``): several times as fast."""
+    if not by_columns(recipe):
+        yield from recipe_rows(recipe, groups, tally)
+        return
+    mapper = Mapper(recipe)
+    blocks = BlockMapper(recipe, mapper.items, mapper.used)
+    for group in groups:
+        source = tally.index(group.main)
+        for batch in _batches(group.main, recipe, tally):
+            if isinstance(batch, Reject):
+                yield tally.reject(source, batch.row, batch.reason)
+                continue
+            try:
+                yield blocks.block(batch, group.captures, source)
+            except Unfit:
+                yield from _one_by_one(mapper, batch, group, source, tally)
+
+
+def _one_by_one(mapper: Mapper, batch: Batch, group: Group, source: int, tally: Tally) -> Iterator[ImportRow | Reject]:
+    for position, row in enumerate(batch.rows):
+        try:
+            yield from mapper.rows(Joined(batch.record(position), {}, group.captures, {None: source}))
+        except Unfit as unfit:
+            yield tally.reject(source, row, str(unfit))
+
+
+def _batches(path: Path, recipe: Recipe, tally: Tally) -> Iterator[Batch | Reject]:
+    """The records of one file in batches, counted and their columns looked for as in ``_read``."""
+    missing = set(_needed(recipe, None))
+    source, fixed = tally.index(path), _is_fixed(path, recipe.read)
+    last: Record | None = None
+    for batch in read_batches(path, recipe.read):
+        tally.count(source, 1 if isinstance(batch, Reject) else len(batch.rows))
+        if missing and not isinstance(batch, Reject):
+            last = batch.record(len(batch.rows) - 1)
+            missing = {column for column in missing if not batch.holds(column)}
+            if missing and fixed:
+                break
+        yield batch
+    if missing and last is not None:
+        raise _no_column(path, sorted(missing)[0], last)
+
+
+def _is_fixed(path: Path, options: ReadOptions) -> bool:
+    """True where every record of a file has the same columns."""
+    return (options.kind or kind_of(path)) in ("csv", "parquet")
 
 
 def _group_rows(recipe: Recipe, mapper: Mapper, group: Group, tally: Tally) -> Iterator[ImportRow | Reject]:
@@ -52,7 +104,7 @@ def _read(path: Path, recipe: Recipe, join: Join | None, tally: Tally) -> Iterat
     missing = set(_needed(recipe, join))
     source = tally.index(path)
     options = join.read if join else recipe.read
-    fixed = (options.kind or kind_of(path)) in ("csv", "parquet")
+    fixed = _is_fixed(path, options)
     last: Record | None = None
     for found in read_records(path, options):
         tally.count(source)

@@ -60,6 +60,6 @@ def into_study(tmp_path: Path) -> Callable[..., tuple[Any, ImportReport]]:
         codebook = load_protocol(protocol or job.protocol)
         study = create_study(tmp_path / f"study-{len(list(tmp_path.glob('*.db')))}.db", codebook)
         how = {"format": job.format, "sources": job.source_files(), "mapping": job.mapping, **how}
-        return study, import_rows(study, job.rows, protocol=codebook, rows_read=job.tally.read, **how)
+        return study, import_rows(study, job.stream, protocol=codebook, rows_read=job.tally.read, **how)
 
     return run

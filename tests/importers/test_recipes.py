@@ -332,6 +332,6 @@ def test_a_published_set_goes_into_a_study_whole(shared_data: Path, into_study: 
     assert report.kinds["responses"].imported == {"openqa": 1490, "xstest": 2250, "pandalm": 999}[name]
     again = prepare_recipe(name, [folder])
     how: dict[str, Any] = {"format": again.format, "sources": again.source_files(), "mapping": again.mapping}
-    second = import_rows(study, again.rows, protocol=load_protocol(again.protocol), **how)
+    second = import_rows(study, again.stream, protocol=load_protocol(again.protocol), **how)
     assert (second.batch, second.imported) == (None, 0)  # recognised, not doubled
     study.close()
