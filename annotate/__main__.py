@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 the answer is no, 2 bad input, 70 a fault of ours, 130 int
 from __future__ import annotations
 
 import errno
+import gc
 import importlib.util
 import os
 import sys
@@ -19,6 +20,7 @@ INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line in this process and exit with its code."""
+    gc.disable()  # loading makes much and frees little; a command turns it on when it is loaded
     sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))
 
 
@@ -72,12 +74,13 @@ def foreign_package() -> str:
 
 def _other(error: Exception, arguments: Sequence[str]) -> int:
     """Errors of the numbers, of a missing extra, and faults of ours."""
-    from annotate.faults import crash_log, missing_extra, study_fault
+    from annotate.extras import missing_extra
+    from annotate.faults import crash_log, study_fault
 
     agreement_errors = sys.modules.get("agreement.errors")
     if agreement_errors is not None and isinstance(error, agreement_errors.AgreementError):
         return _say(str(error), code=2)
-    if isinstance(error, ModuleNotFoundError) and (extra := missing_extra(error)):
+    if isinstance(error, ModuleNotFoundError) and (extra := missing_extra(error.name or "")):
         return _say(extra, code=2)
     if told := study_fault(error, arguments):
         return _say(told.message, told.hint, code=told.exit_code)

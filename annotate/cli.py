@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 from typing import Any
 
@@ -66,6 +67,9 @@ class LazyGroup(click.Group):
         module, _, attribute = COMMANDS[cmd_name][0].partition(":")
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)
+        if not gc.isenabled():
+            gc.freeze()  # what is loaded stays: collections need not look at it
+            gc.enable()
         return command
 
     def resolve_command(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,21 +22,25 @@ def run_session(
     as_json: bool = False,
 ) -> SessionSummary:
     """Code until the coder leaves, then say how far the queue is. Raises AnnotateError."""
-    from annotate.protocols import parse_protocol
-    from tui import run_coding, wants_plain
+    gc.disable()  # while the desk is loaded; it turns it on itself
+    try:
+        from annotate.protocols import parse_protocol
+        from tui import run_coding, wants_plain
 
-    plain = plain or wants_plain()
-    summary = run_coding(
-        path,
-        coder,
-        parse_protocol,
-        plain=plain,
-        mouse=mouse,
-        theme=theme,
-        keymap_path=keymap,
-        take_over=take_over,
-        read_protocol=parse_protocol,
-    )
+        plain = plain or wants_plain()
+        summary = run_coding(
+            path,
+            coder,
+            parse_protocol,
+            plain=plain,
+            mouse=mouse,
+            theme=theme,
+            keymap_path=keymap,
+            take_over=take_over,
+            read_protocol=parse_protocol,
+        )
+    finally:
+        gc.enable()
     _say(summary, as_json, plain)
     return summary
 

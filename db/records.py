@@ -1,6 +1,7 @@
 """The frozen records that pass between packages: the parsed protocol, and what the study file returns.
 
-What the coding screen loads are named tuples: a dataclass takes eight times as long to define.
+What the coding screen loads are named tuples: a dataclass takes eight times as long to define. The rows that an
+importer delivers stand in ``db.rows`` and are loaded from there when one is asked for.
 Nothing here knows SQL, Textual or numpy. A record holds text exactly as it was imported; whoever shows
 it makes it safe first.
 """
@@ -8,8 +9,16 @@ it makes it safe first.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from db.rows import HumanLabelRow as HumanLabelRow
+    from db.rows import ImportRow as ImportRow
+    from db.rows import ItemRow as ItemRow
+    from db.rows import JudgeLabelRow as JudgeLabelRow
+    from db.rows import Reject as Reject
+    from db.rows import ResponseRow as ResponseRow
 
 RoundKind = Literal["training", "main", "check", "repeat", "adjudication"]
 CoderKind = Literal["person", "imported", "simulated", "lead"]
@@ -18,6 +27,14 @@ Role = Literal["coder", "tiebreak", "adjudicator"]
 
 NOT_A_LABEL = "(not a label)"
 MISSING_LABEL = "(missing)"
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("ItemRow", "ResponseRow", "JudgeLabelRow", "HumanLabelRow", "ImportRow", "Reject"):
+        import db.rows
+
+        return getattr(db.rows, name)
+    raise AttributeError(name)
 
 
 # --- the protocol -----------------------------------------------------------------------------------
@@ -125,114 +142,6 @@ class Protocol:
         if self.rating is None:
             return False
         return self.rating_only or label in self.rating.when
-
-
-# --- what comes in ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class ItemRow:
-    """One question of the benchmark as an importer delivers it. ``row`` is the line or record number in its source.
-
-    ``source`` is the position of that source in the list that goes with the rows (the same in the other rows below).
-    """
-
-    key: str
-    row: int
-    question: str
-    context: str | None = None
-    gold: tuple[str, ...] = ()
-    rationale: str | None = None
-    options: tuple[str, ...] = ()
-    answer_key: str | None = None
-    strata: Mapping[str, str] = field(default_factory=dict)
-    extra: Mapping[str, object] = field(default_factory=dict)
-    source: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ResponseRow:
-    """One response (two texts for a pair), keyed (item, model, condition, repeat).
-
-    ``repeat`` None: responses with the same item, model and condition are numbered from 1 in file order.
-    ``confidence`` is an exact integer on ``confidence_grid`` (85 on 100 is .85).
-    """
-
-    item: str
-    row: int
-    text: str
-    model: str = ""
-    condition: str = ""
-    repeat: int | None = None
-    text_b: str | None = None
-    model_b: str | None = None
-    reason: str | None = None
-    choice: str | None = None
-    confidence: int | None = None
-    confidence_grid: int | None = None
-    confidence_usable: bool = True
-    searched: bool | None = None
-    failure: str | None = None
-    extra: Mapping[str, object] = field(default_factory=dict)
-    source: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeLabelRow:
-    """What one judge said of one response. ``raw`` None: the judge said nothing. ``reply`` is its whole reply.
-
-    ``repeat`` None, here and for a human label: the response of the same source and row; else the only response with
-    that item, model and condition; else the one at the same place in file order, where their numbers are equal.
-    """
-
-    judge: str
-    item: str
-    row: int
-    model: str = ""
-    condition: str = ""
-    repeat: int | None = None
-    raw: str | None = None
-    score: float | None = None
-    rationale: str | None = None
-    reply: str | None = None
-    judge_repeat: int = 1
-    source: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class HumanLabelRow:
-    """A label that a person gave elsewhere; ``label`` and ``rating`` None: a blank, counted and left out.
-
-    ``role`` adjudicator: a final label; tiebreak: counts only where coders differ. ``pi`` in (0, 1]: the chance with
-    which the response was drawn. ``utc`` and ``active_ms`` where they are known.
-    """
-
-    coder: str
-    item: str
-    row: int
-    label: str | None
-    model: str = ""
-    condition: str = ""
-    repeat: int | None = None
-    rating: int | None = None
-    role: Role = "coder"
-    note: str | None = None
-    utc: str | None = None
-    active_ms: int | None = None
-    pi: float | None = None
-    source: int = 0
-
-
-ImportRow = ItemRow | ResponseRow | JudgeLabelRow | HumanLabelRow
-
-
-@dataclass(frozen=True, slots=True)
-class Reject:
-    """A row that was not imported: where, and why."""
-
-    source: str
-    row: int
-    reason: str
 
 
 # --- what a coder sees ------------------------------------------------------------------------------

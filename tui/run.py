@@ -12,6 +12,7 @@ from pathlib import Path
 from db.coding import CodingSession, ReadProtocol
 from db.errors import AnnotateError
 from db.records import Protocol
+from db.study import Study
 from tui.keymap import Keymap, default_path, load_keymap
 from tui.preferences import THEMES, load_preferences, save_preferences
 from tui.studythread import StudyThread
@@ -19,7 +20,7 @@ from tui.summary import SessionSummary
 
 
 def run_coding(
-    path: str | Path,
+    path: str | Path | Study,
     coder: str,
     protocol: Protocol | ReadProtocol,
     *,
@@ -49,6 +50,7 @@ def run_coding(
     if plain:
         from tui.plain import run_plain
 
+        gc.enable()
         return run_plain(open_session, make_keymap, read_protocol)
     require_terminal()
     preferences = load_preferences()
