@@ -215,15 +215,23 @@ def _unseen(count: int, weights: FloatArray, stream: np.random.Generator) -> Int
     return drawn
 
 
-def _resample(cells: Cells, counts: IntArray, seed: int) -> None:
-    """Replace each model's completed corpus by a sample of its size from it, and from a prior mass of 1 per family.
+def population_weights(cells: Cells, counts: IntArray) -> FloatArray:
+    """(B, G, q) what further records would be drawn from: completed cells, and a prior mass of 1 per family.
 
-    Without that mass a label that no record has could never appear, and a census without errors would be certain.
+    counts: (B, G, q) completed cells. Each cell's weights add to its size. Without that mass a label that no record has
+    could never appear, and a census without errors would be certain.
     """
-    masses, total = prior(cells), np.zeros(len(cells))
+    total = np.zeros(len(cells))
     for members in families(cells):
         total[members] = cells.size[members].sum()
-    weights = (counts + masses * (cells.size / total)[:, None]) * (total / (total + 1))[:, None]
+    share = cells.size / np.maximum(total, 1)
+    weights: FloatArray = (counts + prior(cells) * share[:, None]) * (total / (total + 1))[:, None]
+    return weights
+
+
+def _resample(cells: Cells, counts: IntArray, seed: int) -> None:
+    """Replace each model's completed corpus by a sample of its size from `population_weights`."""
+    weights = population_weights(cells, counts)
     for model in sorted(set(cells.model)):
         mask = cells.where(model=model)
         size = int(cells.size[mask].sum())

@@ -153,10 +153,16 @@ def _check_sizes(case: Case, size: IntArray, labelled: IntArray) -> None:
 
 
 def _resampled(case: Case, table: CellTable, counts: IntArray, questions: Questions, seed: int) -> IntArray:
-    """(B, G, O) completed cells with their questions resampled: cell sizes follow the questions, labels the cell."""
+    """(B, G, O) completed cells with their questions resampled: cell sizes follow the questions, labels the cell.
+
+    The labels are drawn with the prior mass of `population_weights`: in a census whose judge made no error the next
+    question may still see one.
+    """
+    from agreement.posterior import population_weights
+
     cells = len(table.cells)
     one_hot = np.zeros((len(table.open_rows), cells))
     one_hot[np.arange(len(table.row)), table.row] = case.corpus.count[table.open_rows]
     sizes = np.rint(questions.totals(case.corpus.rows[table.open_rows], one_hot)).astype(np.int64)
-    chances = counts / np.maximum(table.cells.size, 1)[:, None]
+    chances = population_weights(table.cells, counts) / np.maximum(table.cells.size, 1)[:, None]
     return stream(seed, "population", case.model).multinomial(sizes, chances)
