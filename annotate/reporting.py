@@ -137,7 +137,8 @@ def _ours(name: str) -> str:
 
 def _tables(document: Document, forms: Sequence[str]) -> Files:
     """Every table as CSV and LaTeX."""
-    from annotate.reports.table_files import tables_of, to_csv, to_latex
+    from annotate.reports.latex import to_latex
+    from annotate.reports.table_files import tables_of, to_csv
 
     found: Files = {}
     for name, table in tables_of(document):

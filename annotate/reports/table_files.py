@@ -1,4 +1,4 @@
-"""The tables of a document as files: CSV with numbers in full, LaTeX (booktabs) as printed. And its figures as SVG."""
+"""The tables and figures of a document with the names of their files; tables as CSV with their numbers in full."""
 
 from __future__ import annotations
 
@@ -14,13 +14,6 @@ from annotate.neutral import neutral
 from annotate.reports.document import Block, Document, Figure, Fold, Heading, Line, Ref, Table, resolve
 
 LONGEST = 48
-_TEX = {
-    **{mark: f"\\{mark}" for mark in "&%$#_{}"},
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "−": r"\(-\)", "–": "--", "→": r"\(\to\)",
-    "κ": r"\(\kappa\)", "α": r"\(\alpha\)", "π": r"\(\pi\)", "τ": r"\(\tau\)", "ρ": r"\(\rho\)", "ω": r"\(\omega\)",
-    "“": "``", "”": "''", "’": "'", "…": r"\ldots{}", "[": "{[}", "]": "{]}",
-}  # fmt: skip
 
 
 def tables_of(document: Document) -> list[tuple[str, Table]]:
@@ -95,27 +88,3 @@ def _value(document: Document, ref: Ref) -> Any:
     if isinstance(value, bool | int | float):
         return value
     return "" if value is None else neutral(visible(str(value)))
-
-
-def to_latex(document: Document, name: str, table: Table) -> str:
-    r"""A table environment for \input, with a caption and the label ``tab:NAME``; needs booktabs."""
-    sides = "".join("r" if i in table.right else "l" for i in range(len(table.header)))
-    caption = tex(document.line(table.title)) or tex(name.replace("-", " "))
-    lines = [
-        "\\begin{table}", "\\centering", "\\small", f"\\caption{{{caption}}}", f"\\label{{tab:{name}}}",
-        f"\\begin{{tabular}}{{{sides}}}", "\\toprule", _latex_row(document, table.header), "\\midrule",
-        *(_latex_row(document, row) for row in table.rows),
-        "\\bottomrule", "\\end{tabular}",
-        *([f"\\\\[2pt] {{\\footnotesize {tex(document.line(table.note))}}}"] if table.note else []),
-        "\\end{table}",
-    ]  # fmt: skip
-    return "\n".join(lines) + "\n"
-
-
-def _latex_row(document: Document, cells: Sequence[Line]) -> str:
-    return " & ".join(tex(document.line(cell)) for cell in cells) + r" \\"
-
-
-def tex(text: str) -> str:
-    """Study text as literal LaTeX."""
-    return "".join(_TEX.get(mark, mark) for mark in " ".join(visible(text).split()))

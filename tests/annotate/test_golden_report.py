@@ -16,8 +16,9 @@ import pytest
 from annotate.reports.contents import report_document
 from annotate.reports.figures import to_svg
 from annotate.reports.html import to_html
+from annotate.reports.latex import to_latex
 from annotate.reports.markdown import to_markdown
-from annotate.reports.table_files import figures_of, tables_of, to_csv, to_latex
+from annotate.reports.table_files import figures_of, tables_of, to_csv
 from annotate.sample_files import sample
 
 FOLDER = Path(__file__).parent / "golden"

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from annotate.__main__ import run
-from annotate.reports.table_files import tex
+from annotate.reports.latex import tex
 from tests.end_to_end.conftest import Cli
 
 
@@ -171,18 +171,6 @@ def test_latex_has_booktabs_labels_and_no_loose_marks(report: Path) -> None:
         assert all(rule in text for rule in ("\\toprule", "\\midrule", "\\bottomrule"))
         body = re.sub(r"\\[%#_&$]", "", text)
         assert not re.search(r"[%#$]", body), path.name
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="LaTeX is not installed")
-def test_latex_compiles(report: Path, tmp_path: Path) -> None:
-    inputs = "\n".join(f"\\input{{{path}}}\\clearpage" for path in sorted((report / "tables").glob("*.tex")))
-    page = "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{booktabs}\\begin{document}"
-    (tmp_path / "all.tex").write_text(f"{page}\n{inputs}\n\\end{{document}}\n", encoding="utf-8")
-    ran = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"], cwd=tmp_path, capture_output=True
-    )
-    assert ran.returncode == 0, ran.stdout[-3000:]
 
 
 def test_the_figure_stands_alone_and_is_well_formed(report: Path) -> None:
