@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from typing import Any
 
 from db.acts import mirrored
 from db.canonical import canonical_json
@@ -37,7 +38,7 @@ _READ = """
 def events_of(connection: sqlite3.Connection, assignment_id: int) -> list[FoldEvent]:
     """The events of one assignment in the order in which they count."""
     found = [
-        FoldEvent(log, seq, kind, json.loads(body), version, blindness, origin, utc, active)
+        FoldEvent(log, seq, kind, _body(connection, assignment_id, body), version, blindness, origin, utc, active)
         for log, seq, kind, body, version, blindness, origin, utc, active in connection.execute(
             _EVENTS, (assignment_id,)
         )
@@ -50,6 +51,15 @@ def events_of(connection: sqlite3.Connection, assignment_id: int) -> list[FoldEv
     leased = {log for log, _ in leases}
     home = next((event.log for event in found if event.log not in leased), None)
     return in_order(found, home, leases)
+
+
+def _body(connection: sqlite3.Connection, assignment_id: int, text: str) -> dict[str, Any]:
+    """The body of an event. A label of a pair from a pack speaks of the sides as shown: only the study knows which."""
+    body: dict[str, Any] = json.loads(text)
+    if "sides" in body:
+        row = connection.execute("SELECT sides_swapped FROM assignments WHERE id = ?", (assignment_id,)).fetchone()
+        body["label"] = mirrored(body["label"], bool(row[0]))
+    return body
 
 
 def refold(connection: sqlite3.Connection, assignment_id: int) -> tuple[Folded, int]:

@@ -61,7 +61,7 @@ class CodingSession:
     @classmethod
     def open(
         cls,
-        path: str | Path,
+        path: str | Path | Study,
         coder: str,
         protocol: Protocol | ReadProtocol,
         *,
@@ -71,7 +71,7 @@ class CodingSession:
         origin: str = "terminal",
         random_bytes: RandomBytes = secrets.token_bytes,
     ) -> CodingSession:
-        """Open the study for one coder (name, pseudonym or id).
+        """Open the study (or take one that is open, as a pack is) for one coder (name, pseudonym or id).
 
         ``protocol`` is the parsed codebook that is in force, or what parses it: it is read from the study then.
         ``take_over`` ends another session of the same coder, which can save nothing more. ``sealed``: the coder reads
@@ -79,7 +79,7 @@ class CodingSession:
         Raises SessionTaken where the coder is at work elsewhere, Refused for an unknown, forgotten or imported coder,
         ProtocolChanged where ``protocol`` is not the one in force, StudyError for what is wrong with the file.
         """
-        study = open_study(path)
+        study = path if isinstance(path, Study) else open_study(path)
         try:
             who = find_coder(study.connection, coder)
             if not isinstance(protocol, Protocol):

@@ -16,10 +16,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from db.faults import BusyStudy, NewerStudy, NotAStudy, ReadOnlyStudy, StudyError, gone, translate
+from db.faults import BusyStudy, IsPack, NewerStudy, NotAStudy, ReadOnlyStudy, StudyError, gone, translate
 from db.places import check_place
 
 APPLICATION_ID = 0x414E4E4F  # "ANNO"
+PACK_ID = 0x414E504B  # "ANPK": a pack has a study's tables, and is none
+ENCRYPTED = b"age-encryption.org/"  # how an encrypted pack begins
 LATEST = 1  # the number of the last migration; a test holds it equal to db.migrations
 BUSY_SECONDS = 30.0
 RETRY_SECONDS = (0.001, 0.015)
@@ -35,20 +37,23 @@ class StudyConnection(sqlite3.Connection):
     is_writing: bool = False
 
 
-def connect(path: Path, *, read_only: bool = False) -> StudyConnection:
+def connect(path: Path, *, read_only: bool = False, application: int = APPLICATION_ID) -> StudyConnection:
     """Open an existing study of the present or an earlier version; migrating it is ``db.schema.migrate``'s part.
 
-    Raises StudyMissing, NotAStudy, NewerStudy, DamagedStudy, ReadOnlyStudy or UnsafePlace.
+    ``application``: what the file must say that it is, a study or a pack.
+    Raises StudyMissing, NotAStudy, IsPack, NewerStudy, DamagedStudy, ReadOnlyStudy or UnsafePlace.
     """
     check_file(path)
     check_place(path)
     connection = open_connection(path, "ro" if read_only else "rw")
     try:
-        check_identity(connection)
+        check_identity(connection, application)
         set_pragmas(connection)
     except (sqlite3.Error, UnicodeDecodeError) as error:
         connection.close()
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_NOTADB:
+            if is_encrypted(path):
+                raise IsPack(f"{path}: is an encrypted pack, not a study.", PACK_HINT) from error
             hint = f"If it was one, run 'annotate repair {path} --to NEW.db'; 'annotate init' makes a new study."
             raise NotAStudy(f"{path}: is not a study file.", hint) from error
         raise translate(error, path) from error
@@ -105,11 +110,27 @@ def _no_study(path: Path, seen: str) -> NotAStudy:
     return NotAStudy(f"{path}: {seen}.", "'annotate init' makes a new study; 'annotate import' reads data into one.")
 
 
-def check_identity(connection: StudyConnection) -> None:
-    """Raise unless the file says that it is a study of a version that this program knows."""
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
+PACK_HINT = "'annotate code' codes it; 'annotate merge STUDY.db PACK' takes in what was coded in it."
+
+
+def is_encrypted(path: Path) -> bool:
+    """Whether a file that SQLite does not know begins as an encrypted pack does."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(ENCRYPTED)) == ENCRYPTED
+    except OSError:
+        return False
+
+
+def check_identity(connection: StudyConnection, application: int = APPLICATION_ID) -> None:
+    """Raise unless the file says that it is a study (or a pack) of a version that this program knows."""
+    found = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if application != APPLICATION_ID:
+    if found != application:
+        if found == PACK_ID:
+            raise IsPack(f"{connection.path}: is a pack, not a study.", PACK_HINT)
+        if application == PACK_ID and found == APPLICATION_ID:
+            raise NotAStudy(f"{connection.path}: is a study, not a pack.", "'annotate pack' makes packs of it.")
         raise NotAStudy(f"{connection.path}: is an SQLite file, but not a study.", "'annotate init' makes a new study.")
     if version > LATEST:
         raise NewerStudy(

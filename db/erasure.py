@@ -67,9 +67,16 @@ def redact(
         redact_response(connection, row[0])
         if with_item:
             redact_item(connection, row[1])
-        texts = erase_texts(connection, "e.unit = ?", (unit,))
+        texts = erase_texts(connection, OF_UNIT, (unit,))
         record(connection, "redact", {"item": with_item, "texts": texts}, unit=unit, random_bytes=random_bytes)
     return Erased(unit, texts, _backups(study), _scrub(study))
+
+
+OF_UNIT = (
+    "(e.unit = ?1 OR e.assignment_id IN"
+    " (SELECT a.id FROM assignments a JOIN units u ON u.id = a.unit_id WHERE u.public_id = ?1))"
+)
+"""The events of a unit; those that came in a pack name its assignment alone."""
 
 
 def redact_response(connection: sqlite3.Connection, response: int) -> None:

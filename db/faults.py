@@ -23,6 +23,10 @@ class NotAStudy(StudyError):
     """A file that is no study."""
 
 
+class IsPack(NotAStudy):
+    """A pack where a study was expected: a coder's own file, which only some commands take."""
+
+
 class NewerStudy(StudyError):
     """A study written by a later version of this program."""
 

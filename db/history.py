@@ -38,8 +38,10 @@ class Event:
     undone: bool = False
 
 
-_EVENTS = """
-    SELECT l.uid, e.seq, coalesce(c.name, c.pseudonym), e.kind, a.uid, e.unit, e.body, e.protocol_version,
+# In a pack an act names its assignment alone: the unit behind it is known here.
+_UNIT = "coalesce((SELECT u.public_id FROM units u WHERE u.id = a.unit_id), e.unit)"
+_EVENTS = f"""
+    SELECT l.uid, e.seq, coalesce(c.name, c.pseudonym), e.kind, a.uid, {_UNIT}, e.body, e.protocol_version,
            e.tool_version, e.utc, e.active_ms, e.origin, e.blindness, e.hash
     FROM events e JOIN logs l ON l.id = e.log_id JOIN coders c ON c.id = l.coder_id
     LEFT JOIN assignments a ON a.id = e.assignment_id"""
@@ -54,7 +56,7 @@ def history(study: Study, name: str) -> tuple[Event, ...]:
     with reading(connection):
         units = _units(connection, name)
         marks = ", ".join("?" * len(units))
-        rows = connection.execute(f"{_EVENTS} WHERE e.unit IN ({marks}) ORDER BY e.log_id, e.seq", units)
+        rows = connection.execute(f"{_EVENTS} WHERE {_UNIT} IN ({marks}) ORDER BY e.log_id, e.seq", units)
         return tuple(_marked(connection, rows.fetchall()))
 
 

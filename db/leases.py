@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
+from collections.abc import Sequence
 from typing import Literal
 
 from db.clock import utc_now
@@ -16,9 +17,18 @@ from db.logs import Log, ensure_log, find_log, head
 from db.study import Study
 
 
-def lease(study: Study, coder: str, place: str, *, random_bytes: RandomBytes = secrets.token_bytes) -> tuple[Log, int]:
+def lease(
+    study: Study,
+    coder: str,
+    place: str,
+    *,
+    only: str = "1",
+    values: Sequence[object] = (),
+    random_bytes: RandomBytes = secrets.token_bytes,
+) -> tuple[Log, int]:
     """Lease all that the coder still has to do (and has done) in open rounds to their log at ``place``, a pack.
 
+    ``only``: a condition on assignments ``a`` and rounds ``r`` that they must meet, with its ``values``.
     Returns that log and the number of assignments. They leave the coder's queue here. Raises Refused where there is
     nothing to lease.
     """
@@ -30,8 +40,8 @@ def lease(study: Study, coder: str, place: str, *, random_bytes: RandomBytes = s
         number = connection.execute(
             "INSERT INTO leases (assignment_id, log_id, home_seq, leased_utc)"
             " SELECT a.id, ?, ?, ? FROM assignments a JOIN rounds r ON r.name = a.round"
-            " WHERE a.coder_id = ? AND a.in_queue = 1 AND r.state = 'open'",
-            (log.id, home_seq, utc_now(), who.id),
+            f" WHERE a.coder_id = ? AND a.in_queue = 1 AND r.state = 'open' AND {only}",
+            (log.id, home_seq, utc_now(), who.id, *values),
         ).rowcount
         if not number:
             raise Refused(f"{coder} has nothing to code here that is not in a pack already.")

@@ -93,6 +93,7 @@ class _Merge:
     def __init__(self, connection: sqlite3.Connection, study: Study, incoming: Incoming, random: RandomBytes) -> None:
         self._connection, self._study, self._incoming, self._random = connection, study, incoming, random
         self._codebooks = dict(connection.execute("SELECT version, digest FROM protocols").fetchall())
+        self._brings = {log.uid: len(log.rows) for log in incoming.logs}
         self.touched: set[int] = set()
         self.coders: set[int] = set()
 
@@ -185,11 +186,19 @@ class _Merge:
         if found is None:
             raise Refused(f"{where}, row {row.seq}: assignment {row.assignment} is not one of this coder's.", _ONE_LEAD)
         elsewhere = self._connection.execute(_ELSEWHERE, {"assignment": found[0], "log": log.id}).fetchone()
+        if elsewhere is None:
+            elsewhere = self._unknown_there(int(found[0]), log)
         if elsewhere is not None:
             raise Refused(
                 f"{where}, row {row.seq}: assignment {row.assignment} {elsewhere[0]}; nothing was merged.", _TWO_PLACES
             )
         return int(found[0])
+
+    def _unknown_there(self, assignment: int, log: Log) -> tuple[str] | None:
+        """Acts of a pack that came back here: whoever coded the same in a copy must have had them in the copy."""
+        rows = self._connection.execute(_IN_PACKS, {"assignment": assignment, "log": log.id}).fetchall()
+        unknown = any(last > self._brings.get(uid, 0) for uid, last in rows)
+        return ("was coded in a pack meanwhile",) if unknown else None
 
     def _keep_text(self, digest: str, where: str) -> None:
         """Take in a note's words; what was erased here stays erased."""
@@ -209,7 +218,7 @@ class _Merge:
         )
         for row in rows:
             if row.kind == "unmask":
-                unit = self._connection.execute("SELECT id FROM units WHERE public_id = ?", (row.unit,)).fetchone()
+                unit = self._connection.execute(_UNIT, (row.unit, row.assignment)).fetchone()
                 shown = None if unit is None else unit[0]
                 unmask(self._connection, log.id, row.seq, coder_id=log.coder_id, account=None, unit_id=shown)
 
@@ -244,6 +253,14 @@ _ELSEWHERE = """
       AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.assignment_id = :assignment
                       AND (l.log_id = e.log_id OR (l.log_id = :log AND e.seq <= l.home_seq)))
     LIMIT 1"""
+_IN_PACKS = """
+    SELECT p.uid, max(e.seq) FROM events e JOIN logs p ON p.id = e.log_id
+    WHERE e.assignment_id = :assignment AND e.log_id <> :log AND p.place GLOB 'pack-*'
+      AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.assignment_id = :assignment AND l.log_id = :log)
+    GROUP BY p.id"""
+_UNIT = """
+    SELECT id FROM units WHERE public_id = ?1 UNION
+    SELECT unit_id FROM assignments WHERE uid = ?2"""
 _TWO_PLACES = "Decide which copy counts, and merge only the other coders' logs (--coder NAME)."
 _ONE_LEAD = "Import, draw and assign in one file only: merge into that one, or name the coders with --coder NAME."
 _ASK = "Ask for the file again, untouched."

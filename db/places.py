@@ -37,8 +37,8 @@ SYNC_FOLDERS = (
     "syncthing",
 )
 INSTEAD = (
-    "Keep the study on a local disk; for coders on other machines, give each a copy of it, again on a local disk, "
-    "and bring their labels together with 'annotate merge'."
+    "Keep it on a local disk. For coders on other machines, 'annotate pack' makes a file for each, to be copied to a "
+    "local disk there; 'annotate merge' brings their labels together."
 )
 
 

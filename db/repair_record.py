@@ -11,7 +11,7 @@ from pathlib import Path
 from db.blindness import unmask
 from db.clock import utc_now
 from db.connection import StudyConnection
-from db.erasure import erase_texts, redact_item, redact_response
+from db.erasure import OF_UNIT, erase_texts, redact_item, redact_response
 from db.faults import DamagedStudy
 from db.ids import RandomBytes
 from db.logs import Log
@@ -124,7 +124,7 @@ class Record:
                     (utc_now(), body["coder"]),
                 )
                 continue
-            erase_texts(self.connection, "e.unit = ?", (unit,))
+            erase_texts(self.connection, OF_UNIT, (unit,))
             for response, item in self.connection.execute(_UNIT, (unit,)).fetchall():
                 redact_response(self.connection, response)
                 if body.get("item"):
@@ -133,7 +133,9 @@ class Record:
 
 _UNIT = "SELECT u.response_id, r.item_id FROM units u JOIN responses r ON r.id = u.response_id WHERE u.public_id = ?"
 _UNMASKED = """
-    SELECT e.log_id, e.seq, l.coder_id, u.id, e.body FROM events e JOIN logs l ON l.id = e.log_id
+    SELECT e.log_id, e.seq, l.coder_id,
+           coalesce(u.id, (SELECT a.unit_id FROM assignments a WHERE a.id = e.assignment_id)), e.body
+    FROM events e JOIN logs l ON l.id = e.log_id
     LEFT JOIN units u ON u.public_id = e.unit
     WHERE e.kind = 'unmask'
       AND NOT EXISTS (SELECT 1 FROM unmaskings m WHERE m.log_id = e.log_id AND m.seq = e.seq)"""

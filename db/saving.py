@@ -74,6 +74,8 @@ def write_act(connection: sqlite3.Connection, writer: Writer, act: Act) -> Writt
         target is not None and target.swapped,
         lambda text: keep_text(connection, text, writer.random_bytes),
     )
+    if "label" in body and writer.protocol.pairwise and writer.log.place.startswith("pack-"):
+        body["sides"] = "shown"  # a pack does not know which text came first in the source: the study does
     seq = _append(connection, writer, target, act.kind, body, max(0, act.active_ms))
     if act.kind == "confirm":
         connection.execute("UPDATE logs SET confirmed_version = ? WHERE id = ?", (writer.version, writer.log.id))

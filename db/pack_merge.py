@@ -1,0 +1,193 @@
+"""Taking in a pack: it is checked whole before anything is taken in, and a conflict is listed, never overwritten."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from db.chain import genesis
+from db.connection import writing
+from db.faults import Refused
+from db.ids import RandomBytes
+from db.leases import end_lease
+from db.merge import Merged, merge
+from db.pack_check import ASK, Altered, check_acts, check_content, check_seals
+from db.pack_read import ReadPack
+from db.records import Protocol
+from db.study import Study
+
+ReadProtocol = Callable[[str, str], Protocol]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """An assignment of the pack that was coded elsewhere too, without either knowing of the other's acts."""
+
+    assignment: str
+    item: str
+    why: str
+
+
+class Conflicts(Refused):
+    """A pack that cannot be taken in beside what stands here; ``conflicts`` names every assignment concerned."""
+
+    def __init__(self, source: str, conflicts: Sequence[Conflict]) -> None:
+        first = conflicts[0]
+        more = f" and {len(conflicts) - 1:,} more" if len(conflicts) > 1 else ""
+        super().__init__(
+            f"{source}: item {first.item} (assignment {first.assignment}) {first.why}{more}; nothing of it was merged.",
+            "Decide which of them counts: 'annotate log STUDY ASSIGNMENT' shows what stands here.",
+        )
+        self.conflicts = tuple(conflicts)
+
+
+class OlderPack(Refused):
+    """A state of a pack that came back further already."""
+
+
+def merge_pack(
+    study: Study, pack: ReadPack, read_protocol: ReadProtocol, *, random_bytes: RandomBytes = secrets.token_bytes
+) -> Merged:
+    """Take in what came back, in one transaction, and end the pack's lease; a pack without acts ends it, too.
+
+    Merging it again changes nothing, and a fuller state of the same pack brings the rest.
+    Raises Refused and its kinds (Altered, OlderPack, Conflicts, Fork), with the reason; the study is unchanged then.
+    """
+    with writing(study.connection) as connection:
+        log_id, known = _log(study, connection, pack)
+        check_content(pack, study.secret)
+        last = check_seals(pack, study.secret)
+        check_acts(pack, _protocols(connection, pack, read_protocol))
+        incoming = pack.incoming()
+        if len(pack.rows) < known:
+            raise OlderPack(
+                f"{pack.source}: holds {len(pack.rows):,} acts, but this pack came back with {known:,} before: it is an"
+                " older state of it, or its end was cut off.",
+                "Nothing in it is new; ask for the newest state if something is missing.",
+            )
+        new = [row.assignment for row, _ in pack.rows[known:] if row.assignment is not None]
+        conflicts = _conflicts(connection, log_id, pack.log, sorted(set(new)))
+        if conflicts:
+            raise Conflicts(pack.source, conflicts)
+        found = merge(study, incoming, random_bytes=random_bytes)
+        ended = end_lease(connection, log_id, "merge", random_bytes)
+        if last:
+            head = f"{len(pack.rows)}:{last}"
+            connection.execute(
+                "UPDATE logs SET sealed_head = ?1 WHERE id = ?2 AND sealed_head IS NOT ?1", (head, log_id)
+            )
+        (log,) = found.logs
+        return replace(found, logs=(replace(log, leases=log.leases + ended),))
+
+
+def _log(study: Study, connection: sqlite3.Connection, pack: ReadPack) -> tuple[int, int]:
+    """The pack's log here, and how many rows of it were merged. Raises Refused for another study's pack."""
+    told = pack.content
+    if told["study"] != study.uid:
+        raise Refused(f"{pack.source}: belongs to another study; nothing was merged.", "Name the study that packed it.")
+    _check_codebooks(connection, pack)
+    row = connection.execute(
+        "SELECT l.id, l.genesis, l.place, c.uid,"
+        " (SELECT count(*) FROM events e WHERE e.log_id = l.id) FROM logs l JOIN coders c ON c.id = l.coder_id"
+        " WHERE l.uid = ?",
+        (pack.log,),
+    ).fetchone()
+    if row is None:
+        raise Refused(
+            f"{pack.source}: this study does not know that it made this pack.",
+            "Was the study restored from before it was packed? Merge into the one that made it.",
+        )
+    log_id, start, place, coder, known = row
+    if start != genesis(study.uid, told["coder"], pack.log, told["protocol"]) or (place, coder) != (
+        told["place"],
+        told["coder"],
+    ):
+        raise Altered(f"{pack.source}: does not begin as the pack that was made: it was changed.", ASK)
+    return log_id, known
+
+
+def _check_codebooks(connection: sqlite3.Connection, pack: ReadPack) -> None:
+    known = dict(connection.execute("SELECT version, digest FROM protocols").fetchall())
+    for version, digest in sorted(pack.codebooks.items()):
+        if known.get(version) != digest:
+            raise Refused(
+                f"{pack.source}: was made under a codebook (version {version}) that this study does not know.",
+                "Was the study restored from before that change? Merge into the one that made the pack.",
+            )
+
+
+def _protocols(connection: sqlite3.Connection, pack: ReadPack, read: ReadProtocol) -> Mapping[int, Protocol]:
+    rows = connection.execute("SELECT version, toml, name FROM protocols").fetchall()
+    return {version: read(toml, name) for version, toml, name in rows if version in pack.codebooks}
+
+
+# --- conflicts --------------------------------------------------------------------------------------
+
+
+def _conflicts(connection: sqlite3.Connection, log_id: int, log: str, assignments: Sequence[str]) -> list[Conflict]:
+    """Which of these were coded in another log that does not know of this pack's acts, nor they of its.
+
+    No clock decides: a lease remembers how far the coder's log here had come, and the lead's log in which order packs
+    were made and came back.
+    """
+    made = _merged_before(connection)
+    found = []
+    for uid in assignments:
+        row = connection.execute(
+            "SELECT a.id, i.key FROM assignments a JOIN units u ON u.id = a.unit_id"
+            " JOIN responses r ON r.id = u.response_id JOIN items i ON i.id = r.item_id WHERE a.uid = ?",
+            (uid,),
+        ).fetchone()
+        why = "" if row is None else _why(connection, log_id, log, row[0], made)
+        if why:
+            found.append(Conflict(uid, row[1], why))
+    return found
+
+
+def _why(
+    connection: sqlite3.Connection, log_id: int, log: str, assignment: int, made: Mapping[str, Mapping[str, int]]
+) -> str:
+    leases = {
+        each: (number, home_seq, ended)
+        for number, each, home_seq, ended in connection.execute(
+            "SELECT id, log_id, home_seq, ended_utc FROM leases WHERE assignment_id = ? ORDER BY id", (assignment,)
+        )
+    }
+    if any(ended is None for each, (_, _, ended) in leases.items() if each != log_id):
+        return "is in another pack now"
+    mine = leases.get(log_id)
+    others = connection.execute(
+        "SELECT e.log_id, l.uid, max(e.seq) FROM events e JOIN logs l ON l.id = e.log_id"
+        " WHERE e.assignment_id = ? AND e.log_id <> ? GROUP BY e.log_id",
+        (assignment, log_id),
+    ).fetchall()
+    for other, uid, last in others:
+        theirs = leases.get(other)
+        if theirs is None:
+            if mine is None or last > mine[1]:
+                return "was coded here, too, after it was taken back or had come back"
+        elif uid in made and mine is not None:
+            later = theirs[0] > mine[0]
+            if later or last > made.get(log, {}).get(uid, 0):
+                return "was coded in another pack, too"
+    return ""
+
+
+def _merged_before(connection: sqlite3.Connection) -> dict[str, dict[str, int]]:
+    """For each pack, how far every other log had been merged when it was made, as the lead's log tells."""
+    merged: dict[str, int] = {}
+    made: dict[str, dict[str, int]] = {}
+    rows = connection.execute(
+        "SELECT e.kind, e.body FROM events e JOIN logs l ON l.id = e.log_id JOIN coders c ON c.id = l.coder_id"
+        " WHERE c.kind = 'lead' AND e.kind IN ('lease', 'merge') ORDER BY e.log_id, e.seq"
+    )
+    for kind, text in rows.fetchall():
+        body = json.loads(text)
+        if kind == "merge":
+            merged[body["log"]] = body["to"]
+        else:
+            made.setdefault(body["log"], dict(merged))
+    return made

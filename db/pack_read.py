@@ -1,0 +1,100 @@
+"""A pack as it comes back: everything is read once, and judged and taken in from what was read."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from db.chain import EventRow
+from db.connection import PACK_ID, StudyConnection, check_identity, is_encrypted, reading
+from db.faults import damaged, translate
+from db.incoming import Incoming, IncomingLog, rows_of
+from db.pack import check_format, open_pack
+from db.pack_content import content_of, spelled
+from db.pack_vault import Ask, decrypted
+from db.study import real_path
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPack:
+    """``content``: what was packed, as it says now; ``rows``: the acts with their hashes; ``codes``: code by row."""
+
+    source: str
+    content: Mapping[str, Any]
+    code: str
+    digest: str
+    ratchet: bytes
+    rows: Sequence[tuple[EventRow, str]]
+    codes: Mapping[int, str]
+    texts: Mapping[str, tuple[str, str | None]]
+
+    @property
+    def log(self) -> str:
+        return str(self.content["log"])
+
+    @property
+    def spelled(self) -> str:
+        return spelled(dict(self.content))
+
+    @property
+    def codebooks(self) -> dict[int, str]:
+        return {version: digest for version, _, digest, *_ in self.content["protocols"]}
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The assignments that were packed."""
+        return tuple(row[0] for row in self.content["items"])
+
+    def incoming(self) -> Incoming:
+        """Its log, as merging takes it."""
+        told = self.content
+        log = IncomingLog(told["log"], told["coder"], told["place"], told["protocol"], self.rows)
+        return Incoming(self.source, told["study"], self.codebooks, [log], self.texts)
+
+
+def read_pack(path: str | Path, ask: Ask | None = None) -> ReadPack:
+    """Read a pack; an encrypted one is decrypted in memory alone, with the passphrase that ``ask`` gives.
+
+    Raises StudyError and its kinds for a file that cannot be read, WrongPassphrase.
+    """
+    real = real_path(path)
+    try:
+        if ask is not None and real.is_file() and is_encrypted(real):
+            with closing(_in_memory(real, decrypted(real, ask(str(path))))) as connection:
+                check_identity(connection, PACK_ID)
+                check_format(connection, real)
+                return _read(connection, str(path))
+        with open_pack(real, read_only=True) as pack:
+            return _read(pack.connection, str(path))
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise translate(error, real) from error
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise damaged(real, f"{type(error).__name__}: {error}") from error
+
+
+def _in_memory(path: Path, content: bytes) -> StudyConnection:
+    connection = sqlite3.connect(":memory:", isolation_level=None, factory=StudyConnection)
+    connection.path, connection.read_only = path, True
+    connection.deserialize(content)
+    connection.execute("PRAGMA trusted_schema = OFF")
+    return connection
+
+
+def _read(connection: StudyConnection, source: str) -> ReadPack:
+    with reading(connection):
+        code, digest, ratchet = connection.execute("SELECT code, digest, ratchet FROM pack").fetchone()
+        (log,) = connection.execute("SELECT id FROM logs").fetchone()
+        return ReadPack(
+            source=source,
+            content=content_of(connection),
+            code=code,
+            digest=digest,
+            ratchet=ratchet,
+            rows=rows_of(connection, log),
+            codes=dict(connection.execute("SELECT seq, code FROM seals").fetchall()),
+            texts={row[0]: (row[1], row[2]) for row in connection.execute("SELECT digest, salt, text FROM texts")},
+        )
