@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("annotate.commands.train:check", "Hide items with known labels in the queues, and show who failed any."),
     "release": ("annotate.commands.release:release", "Put what was held back into the queues, a batch at a time."),
     "code": ("annotate.commands.code:code", "Code responses in the terminal."),
+    "serve": ("annotate.commands.serve:serve", "Code in a browser, for coders without a terminal."),
     "recall": ("annotate.commands.recall:recall", "Take back what is in a coder's packs."),
     "merge": ("annotate.commands.merge:merge", "Take in what was coded in copies of a study."),
     "status": ("annotate.commands.status:status", "Show what the study holds and how far coding is."),
