@@ -59,7 +59,13 @@ def assigned_facts(found: Assigned) -> dict[str, Any]:
         "units": found.units,
         "overlap": found.overlap,
         "coders": [
-            {"coder": load.coder.name, "pseudonym": load.coder.pseudonym, "units": load.units, "repeats": load.repeats}
+            {
+                "coder": load.coder.name,
+                "pseudonym": load.coder.pseudonym,
+                "units": load.units,
+                "repeats": load.repeats,
+                "left_out": load.left_out,
+            }
             for load in found.loads
         ],
     }

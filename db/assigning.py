@@ -6,7 +6,7 @@ import math
 import secrets
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from db.canonical import canonical_json, sha256_text
@@ -28,11 +28,15 @@ REPEAT_GAP = 30
 
 @dataclass(frozen=True, slots=True)
 class CoderLoad:
-    """What one coder got: ``units`` to code, of which ``repeats`` are hidden second codings of their own."""
+    """What one coder got: ``units`` to code, of which ``repeats`` are hidden second codings of their own.
+
+    ``left_out``: units that would have been theirs but that they know from training, a check or a review.
+    """
 
     coder: Coder
     units: int
     repeats: int
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +85,18 @@ def assign(
             raise Refused("There is no sample yet.", "'annotate sample' draws one.")
         who = [insert_coder(connection, name, coder_kind, random_bytes) for name in coders]
         found = _units(connection, sample, units, round_name, again)
-        dealt = shares(_groups(found, sample), len(who), overlap, plain)
+        known = [_known_to(connection, coder, round_name) for coder in who]
+        dealt = [_without_known(share, known) for share in shares(_groups(found, sample), len(who), overlap, plain)]
         parameters = {"coders": [coder.uid for coder in who], "repeats": repeats, "again": again}
         batch = _batch(connection, sample, round_name, kind, plain, order, overlap, parameters, released, due_utc)
         job = _Job(connection, batch, round_name, plain, order, repeats, pairwise, released, random_bytes)
-        loads = tuple(job.give(coder, place, dealt, found) for place, coder in enumerate(who))
+        loads = tuple(job.give(coder, place, dealt, found, known[place]) for place, coder in enumerate(who))
         _store_batch_units(connection, batch, dealt)
         if not any(load.units for load in loads):
-            raise Refused(f"There is nothing to assign: these coders have every unit in round {round_name!r} already.")
+            raise Refused(
+                f"There is nothing to assign: these coders have every unit in round {round_name!r} already,"
+                " or know it from training, a check or a review."
+            )
         body = {"batch": batch, "round": round_name, "seed": plain, "overlap": overlap, **parameters}
         record(
             connection, "assign", {**body, "digest": assignments_digest(connection, batch)}, random_bytes=random_bytes
@@ -107,6 +115,27 @@ class _Unit:
     item: str
     key: str
     content: str
+
+
+def _known_to(connection: sqlite3.Connection, coder: Coder, round_name: str) -> set[int]:
+    """Units whose label the coder was told, or that stand in their queue as a check: none is coded twice unnoticed."""
+    rows = connection.execute(
+        "SELECT a.unit_id FROM assignments a JOIN rounds d ON d.name = a.round WHERE a.coder_id = ?"
+        " AND d.kind IN ('training', 'check') AND d.name <> ? AND a.withdrawn_utc IS NULL",
+        (coder.id, round_name),
+    )
+    return {row[0] for row in rows}
+
+
+def _without_known(share: Share, known: Sequence[set[int]]) -> Share:
+    """The share among those who know none of it: one coder's goes to the next; an overlap that lacks one is none."""
+    able = tuple(place for place, units in enumerate(known) if units.isdisjoint(share.group.units))
+    if len(able) == len(known):
+        return share
+    if share.overlap:
+        return replace(share, coders=able, overlap=False)
+    place = share.coders[0]
+    return replace(share, coders=tuple(sorted(able, key=lambda other: (other - place) % len(known))[:1]))
 
 
 def _check(coders: Sequence[str], overlap: float, repeats: float, seed: str) -> None:
@@ -235,7 +264,9 @@ class _Job:
     released: bool
     random_bytes: RandomBytes
 
-    def give(self, coder: Coder, place: int, dealt: Sequence[Share], units: dict[int, _Unit]) -> CoderLoad:
+    def give(
+        self, coder: Coder, place: int, dealt: Sequence[Share], units: dict[int, _Unit], known: set[int]
+    ) -> CoderLoad:
         connection = self.connection
         taken = self._taken(coder)
         mine = [unit for share in dealt if place in share.coders for unit in share.group.units if unit not in taken]
@@ -267,7 +298,7 @@ class _Job:
             ),
         )
         connection.execute("UPDATE coders SET queue_version = queue_version + 1 WHERE id = ?", (coder.id,))
-        return CoderLoad(coder, len(queue), len(again))
+        return CoderLoad(coder, len(queue), len(again), len(known & units.keys() - taken))
 
     def _taken(self, coder: Coder) -> set[int]:
         """Units that the coder has in this round already."""

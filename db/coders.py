@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
+import unicodedata
 from typing import NamedTuple
 
 from db.clock import utc_now
@@ -25,6 +26,8 @@ class Coder(NamedTuple):
     kind: CoderKind
 
 
+LONGEST_NAME = 80
+_DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _COLUMNS = "id, uid, pseudonym, name, kind"
 
 
@@ -45,6 +48,7 @@ def insert_coder(
         if known.kind != kind:
             raise Refused(f"{name} is already in the study as a coder of kind {known.kind}.", "Use another name.")
         return known
+    _check_distinct(connection, name.strip(), kind)
     number = connection.execute("SELECT count(*) + 1 FROM coders WHERE kind <> 'lead'").fetchone()[0]
     uid = new_id(random_bytes)
     connection.execute(
@@ -56,11 +60,37 @@ def insert_coder(
 
 
 def checked_name(name: str) -> str:
-    """The name without spaces around it. Raises Refused where it is empty or holds a control character."""
+    """The name without spaces around it. Raises BadRequest where it is empty, long or holds what cannot be seen."""
     plain = name.strip()
-    if not plain or any(ord(character) < 32 for character in plain):
+    if not plain or any(_unseen(character) for character in plain):
         raise BadRequest(f"{name!r} cannot be the name of a coder.", "Use letters, digits, spaces and signs.")
+    if len(plain) > LONGEST_NAME:
+        raise BadRequest(
+            f"A coder's name has at most {LONGEST_NAME} characters; {plain[:20]!r}… has {len(plain):,}.",
+            "Use a short name or a pseudonym.",
+        )
     return plain
+
+
+def _unseen(character: str) -> bool:
+    """Whether a character moves the cursor, changes the direction of text or ends a line instead of being seen."""
+    return unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") or character in _DIRECTIONS
+
+
+def _check_distinct(connection: sqlite3.Connection, name: str, kind: CoderKind) -> None:
+    """Ada and ada would be two people: that is a slip of the hand. Imported names are what their source says."""
+    if kind == "imported":
+        return
+    for (known,) in connection.execute("SELECT name FROM coders WHERE kind = ? AND name IS NOT NULL", (kind,)):
+        if _folded(known) == _folded(name):
+            raise Refused(
+                f"There is a coder {known!r} already: {name!r} differs in nothing that is seen but case.",
+                f"Write {known!r}, or a name of its own.",
+            )
+
+
+def _folded(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def find_coder(connection: sqlite3.Connection, name: str) -> Coder:

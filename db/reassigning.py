@@ -21,7 +21,7 @@ from db.study import Study
 
 @dataclass(frozen=True, slots=True)
 class Reassigned:
-    """How many assignments moved, and how many stayed because the other coder has the unit in that round already."""
+    """How many assignments moved, and how many stayed: the other coder has the unit, or knows it from training."""
 
     moved: int
     stayed: int
@@ -30,7 +30,9 @@ class Reassigned:
 
 _OPEN = """
     SELECT a.id, a.unit_id, a.batch_id, a.role, u.public_id, i.key, r.text, r.text_b, r.reason, r.choice,
-           EXISTS (SELECT 1 FROM assignments o WHERE o.unit_id = a.unit_id AND o.coder_id = :to AND o.round = a.round)
+           a.in_queue,
+           EXISTS (SELECT 1 FROM assignments o JOIN rounds k ON k.name = o.round WHERE o.unit_id = a.unit_id
+                   AND o.coder_id = :to AND (o.round = a.round OR k.kind IN ('training', 'check')))
     FROM assignments a
     JOIN rounds d ON d.name = a.round
     JOIN units u ON u.id = a.unit_id
@@ -51,6 +53,7 @@ class _Moving:
     batch: int
     role: str
     ordered: Ordered
+    in_queue: int
     taken: bool
 
 
@@ -79,8 +82,8 @@ def reassign(study: Study, leaving: str, taking: str, *, random_bytes: RandomByt
 def _open_assignments(connection: sqlite3.Connection, old: Coder, new: Coder) -> list[_Moving]:
     rows = connection.execute(_OPEN, {"from": old.id, "to": new.id})
     return [
-        _Moving(number, batch, role, Ordered(unit, item, sha256_text(canonical_json(shown)), public), bool(taken))
-        for number, unit, batch, role, public, item, *shown, taken in rows
+        _Moving(number, batch, role, Ordered(unit, item, sha256_text(canonical_json(shown)), public), out, bool(taken))
+        for number, unit, batch, role, public, item, *shown, out, taken in rows
     ]
 
 
@@ -106,8 +109,8 @@ def _move(
     random_bytes: RandomBytes,
 ) -> int:
     """A batch of its own for what one batch loses: its units keep their overlap and pi2, and mean no further labels."""
-    round_name, seed, kind, released, swap = connection.execute(
-        "SELECT round, seed, order_kind, released_utc IS NOT NULL,"
+    round_name, seed, kind, swap = connection.execute(
+        "SELECT round, seed, order_kind,"
         " EXISTS (SELECT 1 FROM assignments WHERE batch_id = b.id AND sides_swapped = 1) FROM batches b WHERE id = ?",
         (source,),
     ).fetchone()
@@ -123,7 +126,7 @@ def _move(
         " SELECT ?, unit_id, overlap, pi2, 0 FROM batch_units WHERE batch_id = ? AND unit_id = ?",
         [(batch, source, each.ordered.unit_id) for each in moving],
     )
-    roles = {each.ordered.unit_id: each.role for each in moving}
+    moved = {each.ordered.unit_id: each for each in moving}
     name = new.name or new.uid
     start = connection.execute(
         "SELECT coalesce(max(position), 0) FROM assignments WHERE coder_id = ?", (new.id,)
@@ -138,11 +141,11 @@ def _move(
                 unit.unit_id,
                 new.id,
                 round_name,
-                roles[unit.unit_id],
+                moved[unit.unit_id].role,
                 batch,
                 position,
                 side,
-                released,
+                moved[unit.unit_id].in_queue,
             ),
         )
     connection.execute("UPDATE coders SET queue_version = queue_version + 1 WHERE id = ?", (new.id,))

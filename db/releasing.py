@@ -77,10 +77,9 @@ def release_next(
 
 
 def _mark_batches(connection: sqlite3.Connection, batches: set[int], due_utc: str | None) -> None:
-    """A batch counts as released when nothing of it is held back any more; a due date holds for it at once."""
+    """A batch counts as released when nothing of it is held back any more; the date is that of the newest release."""
     for batch in batches:
         left = connection.execute(f"SELECT 1 {_HELD} AND a.batch_id = ? LIMIT 1", (batch,)).fetchone()
         if left is None:
             connection.execute("UPDATE batches SET released_utc = ? WHERE id = ?", (utc_now(), batch))
-        if due_utc is not None:
-            connection.execute("UPDATE batches SET due_utc = ? WHERE id = ?", (due_utc, batch))
+        connection.execute("UPDATE batches SET due_utc = ? WHERE id = ?", (due_utc, batch))

@@ -63,5 +63,9 @@ def assign(study: Path, coders: str, round_name: str, kind: str | None, as_json:
         ]
         title = f"{found.units:,} units in round {found.round}, {found.overlap:,} of them to every coder"
         table(title, ("coder", "to code", "of which repeats"), rows, right=(1, 2))
+        for load in found.loads:
+            if load.left_out:
+                who = load.coder.name or load.coder.pseudonym
+                click.echo(f"{who} knows {load.left_out:,} of the units from training, checks or reviews: not given.")
         first = found.loads[0].coder
         click.echo(f"Next: annotate code {study} --coder {first.name}")

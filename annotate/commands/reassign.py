@@ -30,4 +30,6 @@ def reassign(study: Path, leaving: str, taking: str, as_json: bool) -> None:
         return
     click.echo(f"{found.moved:,} units moved from {leaving} to {taking}.")
     if found.stayed:
-        click.echo(f"{found.stayed:,} stay where they are: {taking} has them in that round already.")
+        click.echo(
+            f"{found.stayed:,} stay where they are: {taking} has them already, or knows them from training or checks."
+        )
