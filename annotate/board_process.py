@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -24,6 +25,8 @@ class DashboardApart(StudyDashboard):
 
     def __init__(self, study: Study, *, width: float = 0.05, names: bool = True, blind: bool = False) -> None:
         super().__init__(study, width=width, names=names, blind=blind)
+        # It passes on the error stream that it finds, which has no number once the screen has put its own in place.
+        resource_tracker.ensure_running()
         self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
 
@@ -53,8 +56,9 @@ class DashboardApart(StudyDashboard):
             context = multiprocessing.get_context("spawn")  # a fork would inherit the open study and its locks
             self._pipe, theirs = context.Pipe()
             options = (self._width, self._names)
-            self._process = context.Process(target=_serve, args=(self._study.path, *options, theirs), daemon=True)
-            self._process.start()
+            process = context.Process(target=_serve, args=(self._study.path, *options, theirs), daemon=True)
+            process.start()
+            self._process = process
             theirs.close()
         return self._pipe
 
