@@ -124,26 +124,3 @@ def test_preferences_that_make_no_sense(tmp_path, monkeypatch, text):
     (tmp_path / "annotate" / "preferences.toml").write_text(text)
     with pytest.raises(AnnotateError, match=r"preferences\.toml"):
         load_preferences()
-
-
-def test_escape_sequences_that_nobody_knows_label_nothing(study):
-    sequences = [
-        "\x1b[99;1h",
-        "\x1b[?62;22c",
-        "\x1b[27;9;97~",
-        "\x1b[a",
-        "\x1bOa",
-        "\x1ba",
-        "\x1b[8;40;120t",
-        "\x1b[97;5x",
-    ]
-    with Terminal(study, "ada") as terminal:
-        terminal.wait_for("Nine Arch")
-        for sequence in sequences:
-            terminal.keys(sequence)
-            terminal.read(0.2)
-        terminal.keys("w")
-        terminal.wait_for("1 done")
-        terminal.keys("\x03\r")
-        assert terminal.end() == 0
-    assert acts(study) == [("label", 1, "WRONG", None)]

@@ -20,10 +20,12 @@ from tui import caselook
 from tui.casedesk import CaseDesk, Step
 from tui.codebook import codebook
 from tui.document import Writer
+from tui.fragments import Fragments
 from tui.itemview import GUTTER, ItemView
 from tui.keymap import Keymap, make_keymap
 from tui.pane import Pane
 from tui.ports import Cases
+from tui.presses import press_of
 from tui.themes import THEMES
 from tui.widgets.rows import Rows
 from tui.widgets.stack import Stack
@@ -46,6 +48,7 @@ class CaseScreen(Screen[None], inherit_bindings=False):
         self._beside_said, self._book = Pane(), Pane()
         self._status, self._bottom = Rows(id="status"), Rows(id="bottom")
         self._stack, self._beside = Stack(id="item"), Stack(id="codebook", ground="side", left=2)
+        self._fragments = Fragments()
         self._with_book = True
         self._used: Pane | None = None
         self._considered: str | None = None
@@ -121,7 +124,10 @@ class CaseScreen(Screen[None], inherit_bindings=False):
     def on_key(self, event: events.Key) -> None:
         event.stop()
         event.prevent_default()
-        self._press(event.key, event.character, event.time)
+        press = press_of(event)
+        part = self._fragments.swallows(press.character or press.key, event.time)
+        if not part or self.app.desk.step is Step.NOTE:
+            self._press(press.key, press.character, event.time)
 
     def _press(self, key: str, typed: str | None, at: float) -> None:
         desk = self.app.desk
@@ -131,7 +137,7 @@ class CaseScreen(Screen[None], inherit_bindings=False):
         elif desk.step is not Step.NOTE and key in _SCROLL:
             self._scroll(key)
         else:
-            desk.press(key, typed if typed and typed.isprintable() else None, at)
+            desk.press(key, typed, at)
 
     def _scroll(self, key: str) -> None:
         panes = self._readable()

@@ -24,6 +24,7 @@ from tui.keymachine import Press
 from tui.modes import SHEETS, TYPING, Mode
 from tui.pane import WIDEST, Pane
 from tui.pieces import Row
+from tui.presses import press_of
 from tui.requests import View
 from tui.widgets.rows import Rows
 from tui.widgets.stack import Stack
@@ -337,14 +338,3 @@ def _target(pane: Pane, action: str) -> int:
         "page_up": pane.top - page,
         "top": 0,
     }[action]
-
-
-_CHORDS = ("ctrl+", "alt+", "super+", "hyper+", "meta+")
-
-
-def press_of(event: events.Key) -> Press:
-    """A key event as the machine wants it: case ignored, characters by themselves, all others by name."""
-    character = event.character if event.is_printable else None
-    if character is None or event.key.startswith(_CHORDS):
-        return Press(event.key)
-    return Press("space" if character == " " else character.lower(), character)

@@ -20,9 +20,11 @@ from textual.screen import Screen
 
 from db.errors import AnnotateError
 from tui.document import Document, Writer
+from tui.fragments import Fragments
 from tui.pane import Pane
 from tui.pieces import Row, piece
 from tui.ports import Board, Dashboard, Section
+from tui.presses import press_of
 from tui.safetext import safe
 from tui.themes import THEMES
 from tui.widgets.rows import Rows
@@ -72,6 +74,7 @@ class BoardScreen(Screen[None], inherit_bindings=False):
         super().__init__()
         self.counts, self.live = Pane(), Pane()
         self.counts.used = True
+        self._fragments = Fragments()
         self._status, self._bottom = Rows(id="status"), Rows(id="bottom")
         self._left, self._right = Stack(id="item"), Stack(id="codebook", ground="side", left=2)
 
@@ -123,17 +126,20 @@ class BoardScreen(Screen[None], inherit_bindings=False):
     def on_key(self, event: events.Key) -> None:
         event.stop()
         event.prevent_default()
-        if event.key in ("q", "escape", "ctrl+c", "ctrl+q"):
+        press = press_of(event)
+        if self._fragments.swallows(press.character or press.key, event.time):
+            return
+        if press.key in ("q", "escape", "ctrl+c", "ctrl+q"):
             self.app.exit()
-        elif event.key == "r":
+        elif press.key == "r":
             self.app.refresh_now()
-        elif event.key in ("tab", "shift+tab"):
+        elif press.key in ("tab", "shift+tab"):
             self.counts.used, self.live.used = self.live.used, self.counts.used
             self._arrange()
-        elif event.key in _SCROLL:
+        elif press.key in _SCROLL:
             pane = self.live if self.live.used else self.counts
             holder = self._right if pane is self.live and self._right.display else self._left
-            holder.scroll_pane(pane, _SCROLL[event.key](pane))
+            holder.scroll_pane(pane, _SCROLL[press.key](pane))
 
     def on_rows_clicked(self, message: Rows.Clicked) -> None:
         if message.sends == "r":
