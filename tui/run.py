@@ -54,9 +54,7 @@ def run_coding(
         return run_plain(open_session, make_keymap, read_protocol)
     require_terminal()
     preferences = load_preferences()
-    wanted = theme or preferences.theme
-    if wanted not in THEMES:
-        raise AnnotateError(f"There is no theme {wanted!r}.", f"The themes: {', '.join(THEMES)}.")
+    wanted = checked_theme(theme or preferences.theme)
     summary, chosen = _run_screen(
         open_session, make_keymap, read_protocol, wanted, preferences.mouse if mouse is None else mouse
     )
@@ -78,6 +76,18 @@ def require_terminal() -> None:
         raise AnnotateError("The terminal (TERM=dumb) cannot show the coding screen.", "Use --plain.")
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise AnnotateError("The coding screen needs a terminal for input and display.", "Use --plain.")
+
+
+def checked_theme(name: str) -> str:
+    """``name``, if it is a theme. Raises AnnotateError."""
+    if name not in THEMES:
+        raise AnnotateError(f"There is no theme {name!r}.", f"The themes: {', '.join(THEMES)}.")
+    return name
+
+
+def look_of(theme: str) -> str:
+    """The theme, or that of the terminal's own colours where it has few or the user wants none."""
+    return theme if has_colours() else "terminal"
 
 
 def has_colours() -> bool:
@@ -111,15 +121,13 @@ def _run_screen(
     except BaseException:
         gc.enable()
         raise
-    if not has_colours():
-        theme = "terminal"
     app = CodingApp(
         thread,
         coder=session.coder.name or session.coder.pseudonym,
         protocol=session.protocol,
         make_keymap=make_keymap,
         read_protocol=read_protocol,
-        theme=theme,
+        theme=look_of(theme),
     )
     try:
         app.run(mouse=mouse)

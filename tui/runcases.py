@@ -6,10 +6,9 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from db.errors import AnnotateError
 from tui.crash import report_crash
-from tui.preferences import THEMES, load_preferences
-from tui.run import require_terminal
+from tui.preferences import load_preferences
+from tui.run import checked_theme, look_of, require_terminal
 
 if TYPE_CHECKING:
     from db.adjudicating import AdjudicationSession
@@ -19,9 +18,7 @@ def run_case_screen(session: AdjudicationSession, who: str, *, theme: str | None
     """The adjudication screen until the lead leaves. Raises AnnotateError."""
     require_terminal()
     preferences = load_preferences()
-    wanted = theme or preferences.theme
-    if wanted not in THEMES:
-        raise AnnotateError(f"There is no theme {wanted!r}.", f"The themes: {', '.join(THEMES)}.")
+    wanted = look_of(checked_theme(theme or preferences.theme))
     os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")  # before Textual reads it
     from tui.screens.adjudication import CaseApp
 

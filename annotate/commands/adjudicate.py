@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from annotate.commands.options import example, json_option, names, study_argument
+from annotate.commands.options import example, json_option, names, study_argument, theme_option
 
 EXAMPLES = example(
     "annotate adjudicate study.db --by Lea",
@@ -27,7 +27,7 @@ EXAMPLES = example(
 @click.option("--names", "show_names", is_flag=True, help="Coders by name instead of letters; logged.")
 @click.option("--all", "everything", is_flag=True, help="Also units on which all coders agree.")
 @click.option("--plain", is_flag=True, help="Line by line, for screen readers and dumb terminals.")
-@click.option("--theme", metavar="NAME", help="Colours of the screen.")
+@theme_option
 @click.option("--take-over", is_flag=True, help="End another session of this person and go on here.")
 @click.option("--list", "only_list", is_flag=True, help="Show the queue and decide nothing.")
 @click.option("--unit", metavar="UNIT", help="Decide this one case from the command line.")

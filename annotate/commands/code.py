@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from annotate.commands.options import example, json_option, study_argument
+from annotate.commands.options import example, json_option, study_argument, theme_option
 
 EXAMPLES = example(
     "annotate code study.db --coder Ada",
@@ -21,7 +21,7 @@ EXAMPLES = example(
     "--plain", is_flag=True, help="Line by line instead of a full screen: for screen readers and dumb terminals."
 )
 @click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal, for selecting text.")
-@click.option("--theme", metavar="NAME", help="Colours of the screen.")
+@theme_option
 @click.option("--keymap", type=click.Path(path_type=Path), metavar="FILE", help="Your own keys.")
 @click.option("--take-over", is_flag=True, help="End another session of this coder and go on here.")
 @json_option

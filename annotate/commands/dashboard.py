@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from annotate.commands.options import example, json_option, study_argument
+from annotate.commands.options import example, json_option, study_argument, theme_option
 
 EXAMPLES = example("annotate dashboard study.db", "annotate dashboard study.db --plain --width 0.04")
 
@@ -22,7 +22,7 @@ EXAMPLES = example("annotate dashboard study.db", "annotate dashboard study.db -
     help="Wanted interval width.",
 )
 @click.option("--no-live", is_flag=True, help="Counts alone: no labels are looked at, so that no look is logged.")
-@click.option("--theme", metavar="NAME", help="Colours of the screen.")
+@theme_option
 @json_option
 def dashboard(study: Path, plain: bool, width: float, no_live: bool, theme: str | None, as_json: bool) -> None:
     """Watch a study while people code.

@@ -32,6 +32,14 @@ def plain_option(command: Command) -> Command:
     return click.option("--plain", is_flag=True, expose_value=False, callback=remember, help=text)(command)
 
 
+def theme_option(command: Command) -> Command:
+    """The colours of a screen."""
+    from tui.preferences import THEMES
+
+    text = "Colours of the screen. [default: as preferred, else dark]"
+    return click.option("--theme", type=click.Choice(THEMES), help=text)(command)
+
+
 def seed_option(command: Command) -> Command:
     """The seed of a random draw; the same seed gives the same draw on any machine."""
     text = "Seed of the draw: the same seed draws the same on any machine."
