@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tui.summary import SessionSummary
@@ -12,33 +12,43 @@ if TYPE_CHECKING:
 
 def run_session(
     path: Path,
-    coder: str,
+    coder: str | None,
     *,
     plain: bool = False,
     mouse: bool | None = None,
     theme: str | None = None,
     keymap: Path | None = None,
     take_over: bool = False,
+    passphrase_file: Path | None = None,
     as_json: bool = False,
 ) -> SessionSummary:
-    """Code until the coder leaves, then say how far the queue is. Raises AnnotateError."""
+    """Code a study or a pack until the coder leaves, then say how far the queue is. Raises AnnotateError."""
+    from db.connection import is_pack
+
+    pack = is_pack(path)
+    if coder is None and not pack:
+        from click import UsageError
+
+        raise UsageError("Missing option '--coder'.")
     gc.disable()  # while the desk is loaded; it turns it on itself
     try:
         from annotate.protocols import parse_protocol
         from tui import run_coding, wants_plain
 
         plain = plain or wants_plain()
-        summary = run_coding(
-            path,
-            coder,
-            parse_protocol,
-            plain=plain,
-            mouse=mouse,
-            theme=theme,
-            keymap_path=keymap,
-            take_over=take_over,
-            read_protocol=parse_protocol,
-        )
+        options: dict[str, Any] = {
+            "plain": plain,
+            "mouse": mouse,
+            "theme": theme,
+            "keymap_path": keymap,
+            "take_over": take_over,
+        }
+        if pack:
+            from annotate.packing import code_pack
+
+            summary = code_pack(path, coder, passphrase_file=passphrase_file, **options)
+        else:
+            summary = run_coding(path, coder or "", parse_protocol, read_protocol=parse_protocol, **options)
     finally:
         gc.enable()
     _say(summary, as_json, plain)

@@ -122,6 +122,16 @@ def is_encrypted(path: Path) -> bool:
         return False
 
 
+def is_pack(path: Path) -> bool:
+    """Whether a file begins as a pack does, encrypted or not. Only where this process has no connection to it yet."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(72)
+    except OSError:
+        return False
+    return start.startswith(ENCRYPTED) or (start.startswith(b"SQLite format 3\0") and start[68:] == PACK_ID.to_bytes(4))
+
+
 def check_identity(connection: StudyConnection, application: int = APPLICATION_ID) -> None:
     """Raise unless the file says that it is a study (or a pack) of a version that this program knows."""
     found = connection.execute("PRAGMA application_id").fetchone()[0]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import secrets
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from db.clock import utc_now
 from db.coders import find_coder
 from db.connection import writing
-from db.faults import Refused
+from db.faults import BadRequest, Refused
 from db.ids import RandomBytes
 from db.lead import record
 from db.logs import Log, ensure_log, find_log, head
@@ -72,8 +73,34 @@ def end_lease(
     return number
 
 
-def recall(study: Study, coder: str, *, random_bytes: RandomBytes = secrets.token_bytes) -> int:
-    """Take back what is in this coder's packs; return how many assignments. What comes back later is a conflict."""
+@dataclass(frozen=True, slots=True)
+class Out:
+    """A pack that is out: whose, how many assignments are in it, and since when."""
+
+    pack: str
+    coder: str
+    assignments: int
+    since: str
+
+
+def packs_out(study: Study) -> tuple[Out, ...]:
+    """The packs that have neither come back nor been taken back, oldest first."""
+    rows = study.connection.execute(
+        "SELECT g.uid, coalesce(c.name, c.pseudonym), count(*), min(l.leased_utc) FROM leases l"
+        " JOIN logs g ON g.id = l.log_id JOIN coders c ON c.id = g.coder_id WHERE l.ended_utc IS NULL"
+        " GROUP BY l.log_id ORDER BY min(l.id)"
+    )
+    return tuple(Out(*row) for row in rows)
+
+
+def recall(
+    study: Study, coder: str, *, pack: str | None = None, random_bytes: RandomBytes = secrets.token_bytes
+) -> int:
+    """Take back what is in this coder's packs (or in one of them); return how many assignments.
+
+    A pack that comes back later is taken in unless the same was coded elsewhere meanwhile. Raises Refused for a pack
+    that is not out.
+    """
     with writing(study.connection) as connection:
         who = find_coder(connection, coder)
         logs = connection.execute(
@@ -81,7 +108,18 @@ def recall(study: Study, coder: str, *, random_bytes: RandomBytes = secrets.toke
             " WHERE g.coder_id = ? AND l.ended_utc IS NULL ORDER BY l.log_id",
             (who.id,),
         ).fetchall()
+        if pack is not None:
+            logs = [row for row in logs if row == _log_of(connection, pack)]
+            if not logs:
+                raise BadRequest(
+                    f"There is no pack {pack!r} of {coder} that is out.", "'annotate recall STUDY' lists them."
+                )
         return sum(end_lease(connection, log_id, "recall", random_bytes) for (log_id,) in logs)
+
+
+def _log_of(connection: sqlite3.Connection, uid: str) -> tuple[int] | None:
+    row: tuple[int] | None = connection.execute("SELECT id FROM logs WHERE uid = ?", (uid,)).fetchone()
+    return row
 
 
 def _set_queue(connection: sqlite3.Connection, log_id: int, coder_id: int, *, in_queue: int) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,8 +56,9 @@ class ReadPack:
         return Incoming(self.source, told["study"], self.codebooks, [log], self.texts)
 
 
-def read_pack(path: str | Path, ask: Ask | None = None) -> ReadPack:
-    """Read a pack; an encrypted one is decrypted in memory alone, with the passphrase that ``ask`` gives.
+@contextmanager
+def reading_pack(path: str | Path, ask: Ask | None = None) -> Iterator[StudyConnection]:
+    """A pack for reading; an encrypted one is decrypted in memory alone, with the passphrase that ``ask`` gives.
 
     Raises StudyError and its kinds for a file that cannot be read, WrongPassphrase.
     """
@@ -67,13 +68,20 @@ def read_pack(path: str | Path, ask: Ask | None = None) -> ReadPack:
             with closing(_in_memory(real, decrypted(real, ask(str(path))))) as connection:
                 check_identity(connection, PACK_ID)
                 check_format(connection, real)
-                return _read(connection, str(path))
-        with open_pack(real, read_only=True) as pack:
-            return _read(pack.connection, str(path))
+                yield connection
+        else:
+            with open_pack(real, read_only=True) as pack:
+                yield pack.connection
     except (sqlite3.Error, UnicodeDecodeError) as error:
         raise translate(error, real) from error
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise damaged(real, f"{type(error).__name__}: {error}") from error
+
+
+def read_pack(path: str | Path, ask: Ask | None = None) -> ReadPack:
+    """Everything that came back in a pack. Raises as ``reading_pack`` does."""
+    with reading_pack(path, ask) as connection:
+        return _read(connection, str(path))
 
 
 def _in_memory(path: Path, content: bytes) -> StudyConnection:

@@ -53,6 +53,15 @@ def verify(study: Study) -> Verified:
         return Verified(checks, _heads(connection))
 
 
+def verify_pack(connection: sqlite3.Connection) -> Verified:
+    """Check a pack by itself. That it is what the study packed needs the study: merging checks it."""
+    from db.pack_verify import PACK_CHECKS, pack_head
+
+    looks = {**PACK_CHECKS, "annotations": broken_folds}
+    checks = tuple(_run(connection, name, check) for name, check in looks.items())
+    return Verified(checks, (pack_head(connection),))
+
+
 def _run(connection: sqlite3.Connection, name: str, check: Callable[[sqlite3.Connection], Found]) -> Check:
     examined = broken = 0
     first = ""
@@ -245,6 +254,13 @@ def _traces(connection: sqlite3.Connection) -> Found:
             yield f"log {log}, row {seq}: {table} does not hold it"
 
 
+def _packs(connection: sqlite3.Connection) -> Found:
+    """The packs that came back are as they were merged."""
+    from db.pack_verify import broken_heads
+
+    return broken_heads(connection)
+
+
 # --- counts -----------------------------------------------------------------------------------------
 
 _COUNTED = {
@@ -277,5 +293,6 @@ _CHECKS: dict[str, Callable[[sqlite3.Connection], Found]] = {
     "assignments": _assignments,
     "samples": _samples,
     "unmaskings and reopenings": _traces,
+    "packs that came back": _packs,
     "imports": _counts,
 }

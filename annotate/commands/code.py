@@ -10,13 +10,14 @@ from annotate.commands.options import example, json_option, study_argument, them
 
 EXAMPLES = example(
     "annotate code study.db --coder Ada",
+    "annotate code ada.pack",
     "annotate code study.db --coder Ada --plain   # line by line, for screen readers",
 )
 
 
 @click.command(epilog=EXAMPLES)
 @study_argument
-@click.option("--coder", required=True, metavar="NAME", help="Who codes: a name given to 'annotate assign'.")
+@click.option("--coder", metavar="NAME", help="Who codes: a name given to 'annotate assign'. A pack knows whose it is.")
 @click.option(
     "--plain", is_flag=True, help="Line by line instead of a full screen: for screen readers and dumb terminals."
 )
@@ -24,18 +25,20 @@ EXAMPLES = example(
 @theme_option
 @click.option("--keymap", type=click.Path(path_type=Path), metavar="FILE", help="Your own keys.")
 @click.option("--take-over", is_flag=True, help="End another session of this coder and go on here.")
+@click.option("--passphrase-file", type=click.Path(path_type=Path), metavar="FILE", help="Passphrase of a pack.")
 @json_option
 def code(
     study: Path,
-    coder: str,
+    coder: str | None,
     plain: bool,
     no_mouse: bool,
     theme: str | None,
     keymap: Path | None,
     take_over: bool,
+    passphrase_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Code responses in the terminal.
+    """Code responses in the terminal, of a study or of a pack.
 
     One key a label; each is saved durably before the next response is shown. Stop whenever you like, with Ctrl+C or by
     closing the terminal: the next session goes on where this one stopped. Press ? in the screen for all keys.
@@ -50,5 +53,6 @@ def code(
         theme=theme,
         keymap=keymap,
         take_over=take_over,
+        passphrase_file=passphrase_file,
         as_json=as_json,
     )

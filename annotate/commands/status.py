@@ -12,17 +12,25 @@ from annotate.commands.options import example, json_option, plain_option, study_
 
 @click.command(epilog=example("annotate status study.db", "annotate status study.db --json"))
 @study_argument
+@click.option("--passphrase-file", type=click.Path(path_type=Path), metavar="FILE", help="Passphrase of a pack.")
 @plain_option
 @json_option
-def status(study: Path, as_json: bool) -> None:
+def status(study: Path, passphrase_file: Path | None, as_json: bool) -> None:
     """Show what the study holds and how far coding is.
 
-    Counts only: no label of a judge or a coder is shown, so that whoever codes may look.
+    Counts only: no label of a judge or a coder is shown, so that whoever codes may look. Of a pack: whose it is and how
+    far it is.
     """
     from annotate.console import emit_json
     from annotate.overview import status_facts
+    from db.connection import is_pack
     from db.study import open_study
 
+    if is_pack(study):
+        from annotate.packing import tell_status
+
+        tell_status(study, passphrase_file, as_json)
+        return
     with open_study(study, read_only=True) as opened:
         facts = status_facts(opened)
     if as_json:
@@ -53,6 +61,8 @@ def _show(facts: dict[str, Any], study: Path) -> None:
             f"Round {entry['round']}: {entry['complete']:,} of {entry['units']:,} units have all their labels; "
             f"{entry['labels']:,} of {entry['meant']:,} labels are there, {entry['skips']:,} skipped for good."
         )
+    for due in facts["due"]:
+        click.echo(f"Due {due['due'][:10]}: {due['left']:,} of {due['coder']} in round {due['round']}.")
     click.echo(f"Next: {facts['next'].format(study=study)}")
 
 
