@@ -7,6 +7,7 @@ same form.
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
@@ -298,7 +299,9 @@ def answer(cases: dict[str, Case], ready: dict[tuple[str, int, int], Callable[[]
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    cases, ready = SIDES[sys.argv[1]](), {}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("side", choices=SIDES)
+    cases, ready = SIDES[parser.parse_args().side](), {}
     print(json.dumps({"tasks": sorted(cases)}), flush=True)
     for line in sys.stdin:
         print(json.dumps(answer(cases, ready, json.loads(line))), flush=True)

@@ -243,7 +243,8 @@ class Controller:
     def _count(self, saved: object, act: Act | None) -> None:
         self._failed, self.failure = None, ""
         if isinstance(saved, Saved):
-            self.tally.add(saved.kind, None if act is None else act.assignment, None if act is None else act.label)
+            here = None if act is None or self.item is None else self.item.position  # it is still the act's own item
+            self.tally.add(saved.kind, here, None if act is None else act.label)
             if saved.kind == "confirm":
                 self.pending = None
                 self.face.codebook_changed()

@@ -211,7 +211,7 @@ class PlainDesk:
                 if self.prompt("Enter saves again, drop gives it up:").strip().casefold() == "drop":
                     raise
             else:
-                self.tally.add(saved.kind, act.assignment, act.label)
+                self.tally.add(saved.kind, None if self.view.item is None else self.view.item.position, act.label)
                 if saved.feedback:
                     self.say(saved.feedback)
                 return saved

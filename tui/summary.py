@@ -66,16 +66,17 @@ class Tally:
     def __init__(self, started: float, active: float = 0.0) -> None:
         self.started, self.active = started, active
         self.coded = self.skipped = self.notes = self.flags = self.undone = 0
-        self.items: set[str] = set()
+        self._items = 0
+        """A bit for each position in the queue that was coded: a day of labels takes a few hundred bytes."""
         self.labels: Counter[str] = Counter()
         self.last: float | None = None
         self.at_work = 0.0
 
-    def add(self, kind: str, assignment: str | None, label: str | None) -> None:
-        """Count one saved act."""
-        if kind in ("label", "rating") and assignment is not None:
+    def add(self, kind: str, position: int | None, label: str | None) -> None:
+        """Count one saved act, on the item at this position of the queue."""
+        if kind in ("label", "rating") and position is not None:
             self.coded += 1
-            self.items.add(assignment)
+            self._items |= 1 << position
             self.labels.update([label] if label else [])
         self.skipped += kind == "skip"
         self.notes += kind == "note"
@@ -96,7 +97,7 @@ class Tally:
         return SessionSummary(
             coder=coder,
             coded=self.coded,
-            items=len(self.items),
+            items=self._items.bit_count(),
             skipped=self.skipped,
             notes=self.notes,
             flags=self.flags,

@@ -114,9 +114,9 @@ def test_a_pause_of_five_minutes_is_a_break():
 
 def test_the_summary_in_words():
     tally = Tally(started=0.0, active=90.0)
-    for assignment, label in (("x", "A"), ("y", "B"), ("x", "B")):
-        tally.add("label", assignment, label)
-    tally.add("skip", "z", None)
+    for position, label in ((7, "A"), (100_000, "B"), (7, "B")):
+        tally.add("label", position, label)
+    tally.add("skip", 8, None)
     told = dict(tally.summary("ada", 600.0, left=10, total=13).lines())
     assert told["Items coded"] == "2 (B 2, A 1)"
     assert told["Time at work"] == "2 min (of 10 min; pauses not counted)"
