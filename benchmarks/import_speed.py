@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "docs" / "benchmarks" / "import.md"
 MAP = "id=item,question=question,category=stratum.category,model=model,response=response,label=judge.gpt"
 LABELS = ("ABSTAIN", "HEDGE", "CORRECT", "WRONG")
-MODELS, SIZES, SLICE = 10, (100_000, 1_000_000), 10_000
+MODELS, SIZES, SLICE = 10, (100_000, 1_000_000), 50_000
 PEERS = {"sqlite-utils insert_all": "sqlite_utils", "sqlite3 executemany": "executemany"}
 
 

@@ -23,6 +23,15 @@ _INSERT = f"""
     {_FROM}
     WHERE s.n BETWEEN :low AND :high AND r.id IS NOT NULL AND x.n IS NULL ORDER BY s.n
     ON CONFLICT (judge_id, response_id, repeat) DO NOTHING"""
+# Where every response is new and every label followed its own, the response needs no looking up.
+_INSERT_LINKED = """
+    INSERT INTO judge_labels (judge_id, response_id, repeat, raw, raw_key, score, rationale, reply, import_id,
+                              source_id, source_row)
+    SELECT j.id, :before + s.link, s.judge_repeat, s.raw, s.raw_key, s.score, s.rationale, s.reply, :import, o.id, s.row
+    FROM staging.judge_labels s CROSS JOIN judges j ON j.name = s.judge
+    LEFT JOIN staging.sources o ON o.position = s.source
+    WHERE s.n BETWEEN :low AND :high ORDER BY s.n
+    ON CONFLICT (judge_id, response_id, repeat) DO NOTHING"""
 _LOST = f"""
     SELECT s.source, s.row, s.item, s.model, coalesce(s.repeat, sr.repeat), x.n IS NOT NULL, i.id IS NOT NULL
     {_FROM} WHERE r.id IS NULL OR x.n IS NOT NULL ORDER BY s.n"""
@@ -52,8 +61,11 @@ def store_judge_labels(run: Run, kinds: Mapping[str, str], default_kind: str) ->
         ({"name": n, "kind": kinds.get(n, default_kind), "origin": origin, "created_utc": now} for n in names),
         ignore=True,
     )
-    resolve_repeats(run, "judge_labels", "s.judge, s.judge_repeat")
-    run.insert(JUDGE_LABELS, _INSERT)
+    if run.read.linked and run.before_responses is not None:
+        run.insert(JUDGE_LABELS, _INSERT_LINKED, before=run.before_responses)
+    else:
+        resolve_repeats(run, "judge_labels", "s.judge, s.judge_repeat")
+        run.insert(JUDGE_LABELS, _INSERT)
     if run.left(JUDGE_LABELS):
         _settle(run)
     return tuple(names)

@@ -57,8 +57,10 @@ _OTHER = f"""
 
 
 def store_responses(run: Run) -> None:
+    before = run.connection.execute("SELECT coalesce(max(id), 0) FROM responses").fetchone()[0]
     run.insert(RESPONSES, _INSERT)
     if not run.left(RESPONSES):
+        run.before_responses = before
         return
     _reject_orphans(run)
     run.connection.execute(_CROWDED, {"import": run.id})

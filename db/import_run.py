@@ -34,6 +34,7 @@ class Run:
     refused: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     stored: int = 0
+    before_responses: int | None = None  # where all responses are new: the n-th staged one has this id plus n
 
     def count(self, counter: dict[str, int], kind: str, number: int = 1) -> None:
         counter[kind] = counter.get(kind, 0) + number
@@ -45,11 +46,11 @@ class Run:
     def name(self, source: int | None) -> str:
         return self.sources[source].name if source is not None and 0 <= source < len(self.sources) else ""
 
-    def insert(self, kind: str, sql: str) -> int:
+    def insert(self, kind: str, sql: str, **more: int) -> int:
         """Run an INSERT over the staged rows, a slice of them (:low to :high) at a time; return how many went in."""
         before = self.connection.total_changes
         for low, high in self._slices(kind):
-            self.connection.execute(sql, {"import": self.id, "low": low, "high": high})
+            self.connection.execute(sql, {"import": self.id, "low": low, "high": high, **more})
             total = sum(self.read.staged.values())
             self.stored = min(self.stored + high - low + 1, total)
             if self.progress is not None:

@@ -46,12 +46,12 @@ class Checker:
         content = (
             row.question,
             row.context,
-            _json(row.gold),
+            _json(row.gold) if row.gold else "[]",
             row.rationale,
-            _json(row.options),
+            _json(row.options) if row.options else "[]",
             row.answer_key,
-            _json(row.strata),
-            _json(row.extra),
+            _json(row.strata) if row.strata else "{}",
+            _json(row.extra) if row.extra else "{}",
         )
         content, digest = self._digested(content)
         return (row.source, row.row, row.key, *content, digest)

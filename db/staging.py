@@ -76,6 +76,7 @@ class Read:
     repeated: int = 0
     rejected: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS.values(), 0))
     unreadable: int = 0
+    linked: bool = True  # every label followed its response, and names that response's repeat or none
     rejects: list[Reject] = field(default_factory=list)
     replaced: int = 0
 
@@ -155,6 +156,7 @@ class Stager:
         self._insert = {kind: _insert_sql(*table) for kind, table in TABLES.items()}
         self._items = _RecentItems()
         self._last: tuple[str, str, str, int] | None = None
+        self._last_repeat: int | None = None
 
     def take(self, rows: Iterable[Streamed], progress: Callable[[int, int | None], None] | None) -> Read:
         """Stage the whole stream (where rejects stop the import, up to as many of them as are listed)."""
@@ -193,6 +195,7 @@ class Stager:
         numbers = range(first, first + len(block.rows))
         key, model, condition = (block.key[name][-1] if name in block.key else "" for name in _KEY_NAMES)
         self._last = (key, model, condition, numbers[-1])
+        self._last_repeat = block.key["repeat"][-1] if "repeat" in block.key else None
         self._write(RESPONSES, {"n": numbers, **place, **responses})
         first = self._numbers(JUDGE_LABELS, len(block.rows) * len(judges))
         for number, (judge, columns) in enumerate(zip(block.judges, judges, strict=True), first):
@@ -235,12 +238,14 @@ class Stager:
         read.staged[kind] += 1
         if kind == RESPONSES:
             self._last = (*values[2:5], read.staged[kind])
+            self._last_repeat = values[5]
             values = (read.staged[kind], *values)
         elif kind == ITEMS:
             values = (read.staged[kind], *values)
         else:
             last = self._last
             link = last[3] if last is not None and last[:3] == values[3:6] else None
+            read.linked = read.linked and link is not None and values[6] in (None, self._last_repeat)
             values = (read.staged[kind], link, *values)
         self._buffers[kind].append(values)
 

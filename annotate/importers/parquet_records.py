@@ -31,10 +31,11 @@ def read_columns(path: Path, options: ReadOptions, most: int) -> Iterator[tuple[
     try:
         with pq.ParquetFile(path) as file:  # type: ignore[no-untyped-call]
             names = tuple(options.columns or file.schema_arrow.names)
-            for batch in file.iter_batches(batch_size=most):
-                columns = [plain(column.to_pylist()) for column in batch.columns]
-                yield range(row, row + batch.num_rows), dict(zip(names, columns, strict=True))
-                row += batch.num_rows
+            for group in range(file.num_row_groups):  # the whole file at once would be held until its end
+                for batch in file.iter_batches(batch_size=most, row_groups=[group]):
+                    columns = [plain(column.to_pylist()) for column in batch.columns]
+                    yield range(row, row + batch.num_rows), dict(zip(names, columns, strict=True))
+                    row += batch.num_rows
     except (ArrowInvalid, OSError) as error:
         reason = str(error).splitlines()[0]
         raise SourceError(f"{path}: not readable as Parquet ({reason}).", "Write or copy it again.") from None
