@@ -123,7 +123,7 @@ async def test_a_training_label_is_answered_on_the_screen_and_in_plain_mode(tmp_
     import io
 
     from db.known import set_known
-    from tests.tui.test_screen import seated
+    from tests.tui.seat import seated
     from tui.keymap import load_keymap
     from tui.plain import run_plain
 
@@ -145,7 +145,7 @@ async def test_a_training_label_is_answered_on_the_screen_and_in_plain_mode(tmp_
 
 async def test_the_leads_answer_stands_on_the_item(tmp_path: Path) -> None:
     from db.questions import answer_question, open_questions
-    from tests.tui.test_screen import seated
+    from tests.tui.seat import seated
 
     protocol = replace(load_protocol("ehq"), impossible=(), min_dwell_ms=0)
     path = write_study(tmp_path / "s.db", protocol, several(3), "ada")
