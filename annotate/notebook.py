@@ -1,4 +1,4 @@
-"""A study as DataFrames, for notebooks: ``annotate.open_study("study.db").labels``."""
+"""A study for notebooks: ``annotate.open_study("study.db").labels`` as a DataFrame, its numbers, its counted corpus."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from db.study import open_study as open_file
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from agreement.impact import ImpactResult
+    from annotate.results import Results
 
 
 class StudyFrames:
@@ -65,6 +68,32 @@ class StudyFrames:
 
         return _frame([_without(event, "coder") for event in log_events(self._study)])
 
+    @property
+    def cells(self) -> pd.DataFrame:
+        """One row a cell of the corpus: model, condition, technical, strata, judge:NAME, design stratum and count.
+
+        Those of the file that the study was opened with, else counted from its own responses.
+        """
+        from annotate.analysis.source import corpus_cells, field_names, judge_names
+
+        judges = [f"judge:{name}" for name in judge_names(self._study)]
+        columns = ["model", "condition", "technical", *field_names(self._study), *judges, "stratum"]
+        found = corpus_cells(self._study, columns)
+        rows = zip(found.rows, found.counts, strict=True)
+        return _frame([dict(zip(columns, row, strict=True)) | {"count": count} for row, count in rows])
+
+    def impact(self, *, judge_only: bool = False, **wanted: Any) -> ImpactResult:
+        """Score impact, as `annotate impact`. ``wanted``: fields of `annotate.analysis.whole.Wanted`."""
+        from annotate.analysis.whole import Wanted, impact_results
+
+        return impact_results(self._study, Wanted(**wanted), judge_only=judge_only)
+
+    def agreement(self, **wanted: Any) -> Results:
+        """Agreement of people and judges, as `annotate agreement`."""
+        from annotate.analysis.whole import Wanted, agreement_results
+
+        return agreement_results(self._study, Wanted(**wanted))
+
     def close(self) -> None:
         self._study.close()
 
@@ -75,9 +104,15 @@ class StudyFrames:
         self.close()
 
 
-def open_study(path: str | Path) -> StudyFrames:
-    """Open a study file to read it. Raises StudyError where it is none."""
-    return StudyFrames(open_file(path, read_only=True))
+def open_study(path: str | Path, cells: str | Path | None = None) -> StudyFrames:
+    """Open a study file to read it; ``cells``: a file of `annotate count`, for its corpus. Raises StudyError."""
+    study = open_file(path, read_only=True)
+    if cells is None:
+        return StudyFrames(study)
+    from annotate.analysis.counted import CountedStudy
+    from annotate.counting.cell_file import read_cells
+
+    return StudyFrames(CountedStudy.of(study, read_cells(cells)))
 
 
 def _without(record: Any, name: str) -> dict[str, Any]:

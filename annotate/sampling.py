@@ -16,6 +16,7 @@ from db.study import Study
 if TYPE_CHECKING:
     from agreement.allocation import Allocation
     from agreement.expected_precision import Precision
+    from annotate.counting.corpus import SourceCorpus
 
 JUDGE_LABEL, MODEL = "judge_label", "model"
 LEAST, ENOUGH = 2, 10
@@ -31,7 +32,8 @@ class CannotSample(AnnotateError):
 @dataclass(frozen=True, slots=True)
 class Request:
     """What was asked: n sampling units (responses, or items) by strata. ``agreement``: planned chance that people give
-    the judge's label, by label, '' for all others."""
+    the judge's label, by label, '' for all others. ``corpus``: what is drawn from, where not the study's own responses.
+    """
 
     n: int
     by: tuple[str, ...]
@@ -42,6 +44,7 @@ class Request:
     agreement: Mapping[str, float]
     combine: bool = False
     anyway: bool = False
+    corpus: SourceCorpus | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +67,8 @@ class Plan:
         return sum(stratum.drawn for stratum in self.strata)
 
 
-def main_judge(study: Study, wanted: str | None) -> str | None:
+def main_judge(names: Sequence[str], wanted: str | None) -> str | None:
     """The judge to stratify on: the one named, or the only one. Raises AnnotateError where several could be meant."""
-    names = judge_names(study)
     if wanted is not None and wanted not in names:
         raise AnnotateError(f"There is no judge {wanted!r}.", f"Judges: {', '.join(names) or 'none'}.")
     if wanted is None and len(names) > 1:
@@ -108,6 +110,17 @@ def draw_plan(study: Study, protocol: Protocol, plan: Plan) -> Sample:
     request = plan.request
     if plan.refused and not request.anyway:
         raise Refused(plan.refused, plan.remedy)
+    if request.corpus is not None:
+        return request.corpus.draw(
+            study,
+            plan.strata,
+            seed=request.seed,
+            by=request.by,
+            allocation=request.allocation,
+            unit=request.unit,
+            judge=_judge_of(request, request.by),
+            filters=protocol.filters,
+        )
     return draw(
         study,
         plan.strata,
@@ -164,7 +177,10 @@ def _counted(
 ) -> StrataCounts:
     if JUDGE_LABEL in by and request.judge is None:
         raise CannotSample("There is no judge in this study.", "Leave judge_label out of --by: --by model")
-    return strata_counts(study, by, unit=unit or request.unit, judge=_judge_of(request, by), filters=protocol.filters)
+    judge = _judge_of(request, by)
+    if request.corpus is not None:
+        return request.corpus.strata_counts(by, unit=unit or request.unit, judge=judge, filters=protocol.filters)
+    return strata_counts(study, by, unit=unit or request.unit, judge=judge, filters=protocol.filters)
 
 
 def _cells(study: Study, protocol: Protocol, request: Request) -> tuple[Stratum, ...]:

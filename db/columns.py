@@ -47,7 +47,7 @@ def text_sql(name: str) -> str:
 
 def condition_sql(field: str, values: Iterable[object]) -> str:
     """The condition that ``field`` has one of ``values``; without values, that it holds (is true)."""
-    wanted = [quoted(_plain(value)) for value in values]
+    wanted = [quoted(plain_value(value)) for value in values]
     if not wanted:
         return f"coalesce({column_sql(field)}, 0)"
     return f"{text_sql(field)} IN ({', '.join(wanted)})"
@@ -65,7 +65,7 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _plain(value: object) -> str:
+def plain_value(value: object) -> str:
     """Truth is 1 and 0 in the file."""
     known = {True: "1", False: "0", "true": "1", "false": "0"}
     return known[value] if isinstance(value, (bool, str)) and value in known else str(value)

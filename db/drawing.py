@@ -6,7 +6,7 @@ import heapq
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,11 +64,13 @@ def store_draws(
     allocation: str,
     supersedes: Sample | None,
     random_bytes: RandomBytes,
+    source: Mapping[str, Any] | None = None,
 ) -> Sample:
     """Store the units that one or more draws took, inside the open transaction, and put the sample in force.
 
     A single draw's strata are its own and pi is n_h/N_h; those of several are the cells of all, within which pi is
     constant. New units are numbered in the order of their random numbers, so that a number tells nothing of a model.
+    ``source``: what is known of the corpus, where it lies outside the study.
     """
     last = draws[-1]
     populations, found = _cells(connection, draws, drawn)
@@ -79,6 +81,8 @@ def store_draws(
         for own, response in _responses(connection, last.frame, drawn)
     ]
     parameters: dict[str, Any] = {"draws": [each.as_json() for each in draws]}
+    if source is not None:
+        parameters["source"] = dict(source)
     number = store_sample(
         connection,
         kind="draw",

@@ -112,7 +112,7 @@ def _stratum(connection: sqlite3.Connection, found: Select) -> Callable[[Sequenc
     known = judge_ids(connection)
     draws = [Elementary.of_json(each, known.get(each["judge"])) for each in sample.parameters["draws"]]
     places = [[found.place(expression) for expression in _draw_sql(found, each)] for each in draws]
-    return lambda values: _named(draws, [[values[place] for place in own] for own in places])
+    return lambda values: named_stratum(draws, [[values[place] for place in own] for own in places])
 
 
 def _stored_stratum(sample: Sample) -> str:
@@ -143,7 +143,8 @@ def _draw_sql(found: Select, draw: Elementary) -> list[str]:
     return [f"({' AND '.join(conditions)})", *values]
 
 
-def _named(draws: Sequence[Elementary], values: Sequence[Sequence[Any]]) -> str | None:
+def named_stratum(draws: Sequence[Elementary], values: Sequence[Sequence[Any]]) -> str | None:
+    """The design stratum, canonical JSON. ``values``: per draw whether it could take the response, then its strata."""
     strata = [own[1:] if own[0] else None for own in values]
     if all(stratum is None for stratum in strata):
         return None

@@ -94,6 +94,8 @@ def draw(
         frame = _frame(connection, by, unit, judge, filters, with_failures)
         _check_strata(connection, frame, strata)
         present = sample_in_force(connection)
+        if present is not None and "source" in present.parameters:
+            raise Refused("The sample in force was drawn from a source outside the study.", "Enlarge it with --source.")
         design = _design(connection, frame, plain, judge, strata)
         chosen = smallest(connection, design)
         if present is None or present.kind != "draw":

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotate.analysis.counted import CountedStudy
 from annotate.analysis.labels import StudyLabels
 from db.corpus import Cells, sorted_cells
 from db.corpus import corpus_cells as study_cells
@@ -40,24 +41,33 @@ Source = Study | Tables
 
 def judge_names(source: Source) -> tuple[str, ...]:
     """The judges in the order in which they came."""
-    return source.judges if isinstance(source, Tables) else tuple(judge_ids(source.connection))
+    return source.judges if isinstance(source, Tables | CountedStudy) else tuple(judge_ids(source.connection))
 
 
 def field_names(source: Source) -> tuple[str, ...]:
     """The names of the items' stratum fields, sorted."""
+    if isinstance(source, CountedStudy):
+        return tuple(sorted(source.table.strata))
     return source.fields if isinstance(source, Tables) else strata_fields(source.connection)
 
 
 def sample_kind(source: Source) -> str | None:
-    """How the sample came about; None before there is one."""
+    """How the sample came about; None before there is one.
+
+    A sample of a corpus that lies outside the study is, without that corpus's cells, known by its weights only.
+    """
     if isinstance(source, Tables):
         return source.sample_kind
     sample = current_sample(source)
+    if sample is not None and "source" in sample.parameters and not isinstance(source, CountedStudy):
+        return "imported"
     return None if sample is None else sample.kind
 
 
 def corpus_cells(source: Source, columns: Sequence[str]) -> Cells:
     """All responses counted by the named columns."""
+    if isinstance(source, CountedStudy):
+        return source.count_cells(columns)
     if not isinstance(source, Tables):
         return study_cells(source, columns)
     places = [source.cells.columns.index(name) for name in columns]

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from annotate.commands.options import by_option, example, json_option, judge_option, names, plain_option, study_argument
+from annotate.commands.source_options import cells_option, with_cells
 
 EXAMPLES = example(
     "annotate agreement study.db", "annotate agreement study.db --by model,category --judge gpt-4 --json"
@@ -23,11 +24,18 @@ EXAMPLES = example(
 @click.option(
     "--epsilon", type=click.FloatRange(0, 1), default=0.15, show_default=True, help="Of the alternative annotator test."
 )
+@cells_option
 @click.option("--pseudonyms", is_flag=True, help="Coders by pseudonym instead of name.")
 @plain_option
 @json_option
 def agreement(
-    study: Path, as_json: bool, by: str | None, judges: tuple[str, ...], pseudonyms: bool, **more: Any
+    study: Path,
+    as_json: bool,
+    by: str | None,
+    judges: tuple[str, ...],
+    cells: Path | None,
+    pseudonyms: bool,
+    **more: Any,
 ) -> None:
     """Say how far people agree with each other and the judge.
 
@@ -43,7 +51,7 @@ def agreement(
     wanted = Wanted(by=None if by is None else names(by), judges=judges or None, names=not pseudonyms, **more)
     with open_study(study) as opened, Waiting("Computing agreement"):
         record_lead_view(opened, "agreement")
-        results = agreement_results(opened, wanted).to_dict()
+        results = agreement_results(with_cells(opened, cells), wanted).to_dict()
     results.pop("impact")
     _show(results, as_json)
     if results["people"] is None:

@@ -8,11 +8,13 @@ from typing import Any
 import click
 
 from annotate.commands.options import by_option, example, json_option, judge_option, names, plain_option, study_argument
+from annotate.commands.source_options import cells_option, with_cells
 
 EXAMPLES = example(
     "annotate impact study.db",
     "annotate impact study.db --judge-only --by category,subcategory --json",
     "annotate impact study.db --judge gpt-4 --judge rules --score EHQ --target population",
+    "annotate impact study.db --cells cells.parquet   # the corpus as annotate count counted it",
 )
 
 
@@ -40,6 +42,7 @@ EXAMPLES = example(
 )
 @click.option("--seed", default=1, show_default=True, help="Seed of the draws.")
 @click.option("--draws", type=click.IntRange(min=1000), default=4000, show_default=True, help="Draws for intervals.")
+@cells_option
 @plain_option
 @json_option
 def impact(
@@ -50,6 +53,7 @@ def impact(
     scores: tuple[str, ...],
     by: str | None,
     methods: tuple[str, ...],
+    cells: Path | None,
     **more: Any,
 ) -> None:
     """Say how much scores and ranking change under people's labels.
@@ -70,7 +74,7 @@ def impact(
     wanted = Wanted(by=chosen, judges=judges or None, scores=scores or None, methods=methods, **more)
     with open_study(study) as opened, Waiting("Computing score impact"):
         record_lead_view(opened, "impact")
-        found = impact_results(opened, wanted, judge_only=judge_only).to_dict()
+        found = impact_results(with_cells(opened, cells), wanted, judge_only=judge_only).to_dict()
     if as_json:
         emit_json(found)
     else:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from annotate.commands.options import by_option, example, json_option, study_argument
+from annotate.commands.source_options import cells_option, with_cells
 
 
 @click.command(
@@ -25,6 +26,7 @@ from annotate.commands.options import by_option, example, json_option, study_arg
 @by_option
 @click.option("--seed", default=1, show_default=True, help="Seed of the intervals that are drawn.")
 @click.option("--draws", type=click.IntRange(min=1000), default=4000, show_default=True, help="Draws for intervals.")
+@cells_option
 @click.option("--names", "show_names", is_flag=True, help="Coders by name instead of pseudonym.")
 @click.option("--no-text", is_flag=True, help="Without the text of any item or response, in every form.")
 @click.option("--force", is_flag=True, help="Write over a report that is there.")
@@ -34,6 +36,7 @@ def report(
     out: Path,
     form: str | None,
     by: str | None,
+    cells: Path | None,
     show_names: bool,
     no_text: bool,
     force: bool,
@@ -60,8 +63,9 @@ def report(
     wanted = Wanted(by=None if by is None else names(by), names=show_names, **more)
     with open_study(study) as opened, Waiting("Computing the report"):
         record_lead_view(opened, "report")
-        results = report_results(opened, wanted, text=not no_text)
-        written = write_report(opened, results, out, names=show_names, text=not no_text, force=force, forms=forms)
+        counted = with_cells(opened, cells)
+        results = report_results(counted, wanted, text=not no_text)
+        written = write_report(counted, results, out, names=show_names, text=not no_text, force=force, forms=forms)
     if written.left_out:
         notice(f"Left out, for want of an extra: {'; '.join(written.left_out)}.")
     if as_json:

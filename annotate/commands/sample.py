@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from annotate.commands.options import example, json_option, names, plain_option, seed_option, study_argument
+from annotate.commands.source_options import source_options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from annotate.counting.corpus import SourceCorpus
     from annotate.sampling import Plan
     from db.records import Protocol
     from db.samples import Sample
@@ -18,6 +23,7 @@ EXAMPLES = example(
     "annotate sample study.db --n 300 --seed 42",
     "annotate sample study.db --n 300 --by model,judge_label --allocation sqrt --judge gpt-4 --dry-run",
     "annotate sample study.db --n 60 --unit item --by category   # whole questions: for ranking models",
+    "annotate sample study.db --n 300 --source runs/ --items EHQ.json   # a corpus that stays where it is",
 )
 
 
@@ -48,6 +54,11 @@ EXAMPLES = example(
 )
 @click.option("--combine", is_flag=True, help="Keep the earlier draw and add one with another seed or other strata.")
 @click.option("--anyway", is_flag=True, help="Draw although a model gets too few labels to be judged by.")
+@click.option("--source", metavar="SOURCE", help="Draw from files or a table outside the study, as annotate count.")
+@click.option(
+    "--items", type=click.Path(path_type=Path), metavar="FILE", help="With --source: the items of an ehq run."
+)
+@source_options
 @click.option("--dry-run", is_flag=True, help="Show what would be drawn and how wide intervals would be.")
 @plain_option
 @json_option
@@ -57,19 +68,21 @@ def sample(study: Path, dry_run: bool, as_json: bool, **options: Any) -> None:
     Says first how wide the intervals will be per model and pair of models. Every drawn unit keeps its inclusion
     probability. The same seed draws the same on any machine; a larger --n keeps what was drawn. Strata that are small
     are taken whole. Refuses (exit code 1) where a model would have fewer than 10 labels on one of the judge's labels.
+    With --source the engine draws, the same units as it would be of rows, and only these enter the study.
     """
     from annotate.sampling import draw_plan, make_plan, plan_facts
     from annotate.studies import study_protocol
     from db.study import open_study
 
-    with open_study(study) as opened:
+    with open_study(study) as opened, _corpus(study_protocol(opened), options) as corpus:
         protocol = study_protocol(opened)
-        plan = make_plan(opened, protocol, _request(opened, options))
+        plan = make_plan(opened, protocol, _request(opened, options, corpus))
         if not as_json:
             _show_plan(plan, protocol)
         drawn = None
         if not dry_run and (not plan.refused or plan.request.anyway):
-            drawn = draw_plan(opened, protocol, plan)
+            with _watching(corpus):
+                drawn = draw_plan(opened, protocol, plan)
         if as_json:
             from annotate.console import emit_json
 
@@ -95,13 +108,46 @@ def _units(plan: Plan) -> str:
     return "responses" if plan.request.unit == "response" else "items"
 
 
-def _request(study: Any, options: dict[str, Any]) -> Any:
+@contextmanager
+def _corpus(protocol: Protocol, options: dict[str, Any]) -> Iterator[SourceCorpus | None]:
+    """The source that is drawn from, opened and counted; None where the study's own responses are."""
+    source = options["source"]
+    if source is None:
+        yield None
+        return
+    from annotate.commands.count import list_left_out
+    from annotate.commands.source_options import engine_of, request_of
+    from annotate.counting.corpus import SourceCorpus
+    from annotate.counting.run import count_opened, open_source
+    from annotate.counting.watching import Watching
+
+    engine = engine_of(options)
+    try:
+        with Watching("Counting", engine.done):
+            opened = open_source(engine, request_of(source, protocol, options, items=options["unit"] == "item"))
+            table = count_opened(opened)
+        list_left_out(table)
+        yield SourceCorpus(opened, table, options["items"])
+    finally:
+        engine.close()
+
+
+def _watching(corpus: SourceCorpus | None) -> Any:
+    if corpus is None:
+        return nullcontext()
+    from annotate.counting.watching import Watching
+
+    return Watching("Drawing", corpus.opened.engine.done)
+
+
+def _request(study: Any, options: dict[str, Any], corpus: SourceCorpus | None) -> Any:
     from annotate.sampling import JUDGE_LABEL, MODEL, Request, judge_names, main_judge
 
+    known = judge_names(study) if corpus is None else corpus.judges
     named = options["by"]
     with_judge = options["judge"] is not None or (named is None and options["unit"] == "response")
-    wants = JUDGE_LABEL in names(named) if named is not None else bool(judge_names(study)) and with_judge
-    judge = main_judge(study, options["judge"]) if wants or options["judge"] else _only_judge(judge_names(study))
+    wants = JUDGE_LABEL in names(named) if named is not None else bool(known) and with_judge
+    judge = main_judge(known, options["judge"]) if wants or options["judge"] else _only_judge(known)
     by = names(named) if named is not None else ((MODEL, JUDGE_LABEL) if wants else ())
     if named is None and not wants and options["unit"] == "response":
         by = (MODEL,)
@@ -115,6 +161,7 @@ def _request(study: Any, options: dict[str, Any]) -> Any:
         agreement=_expected(options["expect"]),
         combine=options["combine"],
         anyway=options["anyway"],
+        corpus=corpus,
     )
 
 

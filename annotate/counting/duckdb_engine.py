@@ -1,0 +1,171 @@
+"""DuckDB, in this process: in memory, or on one of its files."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import duckdb
+import ibis
+
+from annotate.counting.engines import EngineError, told
+from annotate.counting.facts import Expression, Tools
+from annotate.counting.sources import Group
+
+_REJECTED = "annotate_rejected"
+
+
+@ibis.udf.scalar.builtin(name="trim")
+def _trim(text: str, characters: str) -> str:  # type: ignore[empty-body]
+    """Characters taken away from both ends."""
+
+
+@ibis.udf.scalar.builtin(name="json_extract_string")
+def _json(text: str, path: str) -> str:  # type: ignore[empty-body]
+    """A member of a JSON text, as text."""
+
+
+@ibis.udf.scalar.builtin(name="json_valid")
+def _valid(text: str) -> bool:  # type: ignore[empty-body]
+    """Whether a text is JSON."""
+
+
+@ibis.udf.scalar.builtin(name="hash", signature=(("string",), "uint64"))
+def _hash(text):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """64 bits of a text."""
+
+
+def _member(text: Expression, key: str) -> Expression:
+    name = key.replace("\\", "\\\\").replace('"', '\\"')
+    whole = ibis.ifelse(_valid(text), text, ibis.null("string"))
+    return _json(whole, f'$."{name}"')
+
+
+class DuckDBEngine:
+    """``database`` '' is memory. ``options`` are DuckDB's settings, as memory_limit and threads."""
+
+    name = "duckdb"
+    tools = Tools(trim=_trim, json=_member, hash=_hash)
+
+    def __init__(self, database: str, options: Mapping[str, str]) -> None:
+        self._secret = database
+        self._spill = tempfile.mkdtemp(prefix="annotate-duckdb-")
+        settings = {
+            "temp_directory": self._spill,
+            "autoinstall_known_extensions": "false",
+            "preserve_insertion_order": "false",
+            **options,
+        }
+        try:
+            self._ibis = ibis.duckdb.connect(database or ":memory:", read_only=bool(database), **settings)
+        except (duckdb.Error, TypeError, ValueError) as error:
+            shutil.rmtree(self._spill, ignore_errors=True)
+            raise EngineError(f"DuckDB could not be opened ({told(error, database)}).", "Check its options.") from None
+        self._con: Any = self._ibis.con
+        self._views = 0
+
+    def versions(self) -> dict[str, str]:
+        return {"duckdb": duckdb.__version__, "ibis-framework": ibis.__version__}
+
+    def read(self, group: Group, columns: Sequence[str]) -> Expression:
+        chosen = ", ".join([*(f"{_name(each)} AS c{at}" for at, each in enumerate(columns)), "filename AS file"])
+        return self._view(f"SELECT {chosen} FROM {_reader(group, columns)}")
+
+    def lines(self, group: Group) -> Expression:
+        return self._view(f"SELECT json::VARCHAR AS annotate_line, filename AS file FROM {_lines(group)}")
+
+    def unread(self, group: Group, columns: Sequence[str]) -> dict[str, int]:
+        if group.kind != "csv":
+            return {}
+        self._execute("CREATE OR REPLACE TEMP TABLE rejects_seen AS SELECT 1")
+        kept = f"store_rejects = true, rejects_table = '{_REJECTED}', rejects_scan = '{_REJECTED}_scan'"
+        for table in (_REJECTED, f"{_REJECTED}_scan"):
+            self._execute(f"DROP TABLE IF EXISTS {table}")
+        every = " + ".join(f"count({_name(each)})" for each in columns)
+        self._execute(f"SELECT {every} FROM {_reader(group, columns, kept)}")
+        rows = self._execute(
+            f"SELECT s.file_path, count(DISTINCT r.line) FROM {_REJECTED} r JOIN {_REJECTED}_scan s"
+            " USING (scan_id, file_id) GROUP BY ALL"
+        )
+        return {str(path): int(count) for path, count in rows.fetchall()}
+
+    def table(self, name: str) -> Expression | None:
+        return self._ibis.table(name) if name in self._ibis.list_tables() else None
+
+    def run(self, expression: Expression) -> Any:
+        try:
+            return self._ibis.to_pyarrow(expression)
+        except (duckdb.Error, ibis.common.exceptions.IbisError) as error:
+            raise _fault(error, self._secret) from None
+
+    def done(self) -> tuple[int, int] | None:
+        share = self._con.query_progress()
+        return (round(share), 100) if share > 0 else None
+
+    def close(self) -> None:
+        self._ibis.disconnect()
+        shutil.rmtree(self._spill, ignore_errors=True)
+
+    def _view(self, sql: str) -> Expression:
+        self._views += 1
+        name = f"annotate_source_{self._views}"
+        self._execute(f"CREATE TEMP VIEW {name} AS {sql}")
+        try:
+            return self._ibis.table(name)
+        except duckdb.Error as error:
+            raise _fault(error, self._secret) from None
+
+    def _execute(self, sql: str) -> Any:
+        try:
+            return self._con.execute(sql)
+        except duckdb.Error as error:
+            raise _fault(error, self._secret) from None
+
+
+def _fault(error: Exception, secret: str) -> EngineError:
+    hint = "Check the file, or leave it out."
+    if isinstance(error, duckdb.OutOfMemoryException):
+        hint = "Give it more with --engine-option memory_limit=8GB, or a roomier --engine-option temp_directory=DIR."
+    return EngineError(f"DuckDB could not count this: {told(error, secret)}", hint)
+
+
+def _paths(group: Group) -> str:
+    return "[" + ", ".join(_text(_literal_path(str(path))) for path in group.files) + "]"
+
+
+def _lines(group: Group) -> str:
+    """The JSON of each line, null where it is none."""
+    options = "filename = true, ignore_errors = true, maximum_object_size = 268435456"
+    return f"read_ndjson_objects({_paths(group)}, {options})"
+
+
+def _reader(group: Group, columns: Sequence[str], rejects: str = "ignore_errors = true") -> str:
+    paths = _paths(group)
+    if group.kind == "parquet":
+        return f"read_parquet({paths}, filename = true)"
+    if group.kind == "jsonl":
+        types = "{" + ", ".join(f"{_text(each)}: 'VARCHAR'" for each in columns) + "}"
+        return (
+            f"read_json({paths}, format = 'newline_delimited', columns = {types}, filename = true, "
+            "ignore_errors = true, maximum_object_size = 268435456)"
+        )
+    types = "{" + ", ".join(f"{_text(each)}: 'VARCHAR'" for each in group.columns) + "}"
+    return (
+        f"read_csv({paths}, auto_detect = false, header = true, delim = {_text(group.delimiter)}, quote = '\"', "
+        f"escape = '\"', columns = {types}, filename = true, max_line_size = 268435456, {rejects})"
+    )
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _name(value: str) -> str:
+    return '"' + value.replace('"', '""') + '"'
+
+
+def _literal_path(path: str) -> str:
+    """A path that DuckDB does not take for a pattern."""
+    return "".join(f"[{character}]" if character in "*?[" else character for character in path)

@@ -1,0 +1,84 @@
+"""The engines that can count: DuckDB in this process, a file of DuckDB's, or a Spark cluster.
+
+A connection string may hold secrets: none is printed, stored, or left in the text of an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from annotate.counting.facts import Expression, Tools
+from annotate.counting.sources import Group
+from db.errors import AnnotateError
+
+DEFAULT = "duckdb"
+_EXTRAS = {"duckdb": "duckdb", "spark": "spark"}
+_LONGEST = 300
+
+
+class EngineError(AnnotateError):
+    """An engine that cannot be opened, or that could not do what it was asked."""
+
+
+class Engine(Protocol):
+    """What counting needs of an engine. Tables of `read` have columns c0, c1, … as named, and ``file``."""
+
+    name: str
+    tools: Tools
+
+    def versions(self) -> dict[str, str]:
+        """Name and version of what does the work."""
+
+    def read(self, group: Group, columns: Sequence[str]) -> Expression:
+        """The named columns of a group of files; a record that is not readable has null in all of them."""
+
+    def lines(self, group: Group) -> Expression:
+        """The lines of JSONL files as they are, in the column ``annotate_line``; those that are no JSON are null."""
+
+    def unread(self, group: Group, columns: Sequence[str]) -> dict[str, int]:
+        """Records that the engine leaves out of `read` because they are not readable, by file."""
+
+    def table(self, name: str) -> Expression | None:
+        """A table of the engine's own, None where there is none of that name."""
+
+    def run(self, expression: Expression) -> Any:
+        """The rows of an expression as a pyarrow table. Raises EngineError."""
+
+    def done(self) -> tuple[int, int] | None:
+        """How much of what is running is done, of how much; None where that is not known."""
+
+    def close(self) -> None:
+        """Give everything back."""
+
+
+def open_engine(name: str = DEFAULT, options: Mapping[str, str] | None = None) -> Engine:
+    """The engine that was named: ``duckdb``, ``duckdb:///FILE``, ``spark://HOST:PORT`` or ``local[N]`` (Spark in here).
+
+    ``options`` are the engine's own settings. Raises EngineError where there is no such engine, or it does not answer.
+    """
+    chosen = dict(options or {})
+    family = "spark" if name.startswith(("spark://", "local[")) or name == "local" else name.partition(":")[0]
+    if family not in _EXTRAS:
+        hint = "Engines: duckdb, duckdb:///FILE.duckdb, spark://HOST:PORT (local[2] is Spark in this process)."
+        raise EngineError("There is no such engine to count with.", hint)
+    try:
+        if family == "spark":
+            from annotate.counting.spark_engine import SparkEngine
+
+            return SparkEngine(name, chosen)
+        from annotate.counting.duckdb_engine import DuckDBEngine
+
+        return DuckDBEngine(name.removeprefix("duckdb").removeprefix("://"), chosen)
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        hint = f"Install it with: pip install 'annotate-judge[{_EXTRAS[family]}]'"
+        raise EngineError(f"Counting with {family} needs {missing}, which is not installed.", hint) from None
+
+
+def told(error: Exception, *secrets: str) -> str:
+    """The first line of an engine's error, without the connection that it was given."""
+    line = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    for secret in secrets:
+        line = line.replace(secret, "…") if secret else line
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
