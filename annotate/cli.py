@@ -15,6 +15,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("annotate.commands.demo:demo", "Open a sample study."),
     "init": ("annotate.commands.init:init", "Make a study file."),
     "import": ("annotate.commands.import_:import_", "Bring in items, responses, judge labels and human labels."),
+    "count": ("annotate.commands.count:count", "Count responses where they lie, into a small table of cells."),
     "judge": ("annotate.commands.judge:judge", "Run an automatic judge, or show the judges of a study."),
     "sample": ("annotate.commands.sample:sample", "Draw a stratified random sample to code."),
     "assign": ("annotate.commands.assign:assign", "Hand the sample to coders."),
