@@ -80,17 +80,21 @@ def _progress(progress: Sequence[CoderProgress], paces: Sequence[Pace]) -> Secti
         told += [f"{facts['per_hour']:,.0f} an active hour"] if facts["per_hour"] else []
         told += [f"{facts['per_day']:,.0f} a day"] if facts["per_day"] else []
         told += [f"done about {facts['finish'][:10]}"] if facts["finish"] else []
-        lines.append(Line(f"{each.coder}, {each.round}", f"{each.done:,} of {each.total:,}", ", ".join(told)))
+        told += [f"{'late: ' if facts['late'] else ''}due {facts['due'][:10]}"] if facts["due"] else []
+        counted = f"{each.done:,} of {each.total:,}"
+        lines.append(Line(f"{each.coder}, {each.round}", counted, ", ".join(told), facts["late"]))
     return Section("Progress", tuple(lines), "" if lines else "Nothing is assigned yet.")
 
 
 def _coder_facts(progress: CoderProgress, pace: Pace | None) -> dict[str, Any]:
-    """Pace and projected finish: what is left at the rate of the days on which the coder coded lately."""
+    """Pace and projected finish: what is left at the rate of the days on which the coder coded lately.
+
+    ``late``: what is in the queue now will not be done by its date at this rate, or the date has passed.
+    """
     hours = pace.active_ms / 3_600_000 if pace else 0.0
     per_day = pace.recent / pace.days if pace and pace.days else 0.0
-    finish = None
-    if progress.left and per_day:
-        finish = (datetime.now(UTC) + timedelta(days=progress.left / per_day)).isoformat(timespec="minutes")
+    out = progress.left - progress.waiting
+    ready = _after(out / per_day) if per_day else _after(0)
     return {
         "coder": progress.coder,
         "round": progress.round,
@@ -100,8 +104,14 @@ def _coder_facts(progress: CoderProgress, pace: Pace | None) -> dict[str, Any]:
         "stale": progress.stale,
         "per_hour": pace.labels / hours if pace and hours else None,
         "per_day": per_day or None,
-        "finish": finish,
+        "finish": _after(progress.left / per_day) if progress.left and per_day else None,
+        "due": progress.due_utc,
+        "late": bool(out and progress.due_utc and ready > progress.due_utc),
     }
+
+
+def _after(days: float) -> str:
+    return (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="minutes")
 
 
 def _rounds(rounds: Sequence[RoundCounts]) -> Section:

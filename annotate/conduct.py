@@ -7,6 +7,7 @@ from typing import Any
 from annotate.checking import check_results
 from annotate.reviewing import review_facts
 from annotate.studies import study_protocol
+from db.cases import WHY_BETTER
 from db.errors import AnnotateError
 from db.facts import judge_ids
 from db.freezing import Frozen, freeze, frozen, looks
@@ -63,11 +64,22 @@ def _looks_sentence(seen: int) -> str:
     return f"Results were looked at {seen:,} time{'s' if seen > 1 else ''} before coding was finished."
 
 
+def _why(facts: dict[str, Any], name: str) -> str:
+    """Why this judge was the better one, the most frequent reason first."""
+    reasons = sorted(facts["better_why"].get(name, {}).items(), key=lambda each: (-each[1], each[0]))
+    told = ", ".join(f"{WHY_BETTER.get(reason, reason or 'no reason given')} {count:,}" for reason, count in reasons)
+    return f" ({told})" if told else ""
+
+
 def _review_sentence(facts: dict[str, Any]) -> str:
     judges = " and ".join(facts["judges"])
     if facts["mode"] == "judges":
-        told = ", ".join(f"{name} {count:,}" for name, count in facts["better"].items())
-        return f"After unmasking, {judges} were held against each other where they differ; better: {told}."
+        told = ", ".join(f"{name} {count:,}{_why(facts, name)}" for name, count in facts["better"].items())
+        seen = f"{facts['disputed_reviewed']:,} of {facts['disputed']:,} units on which they differ"
+        return (
+            f"After unmasking, {judges} were held against each other on {seen}; better: {told}. "
+            "These verdicts are no part of the human reference."
+        )
     rate = facts["flip_rate"]
     flips = (
         facts["no_flip_rate"] if rate is None else f"{facts['controls_flipped']:,} of {facts['controls_reviewed']:,}"

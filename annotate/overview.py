@@ -8,6 +8,7 @@ from annotate.analysis.facts import coding_facts, count_facts, design_facts
 from annotate.studies import study_protocol
 from db.cases import DIFFER, people_queue
 from db.coverage import coverage
+from db.overview import coder_progress
 from db.study import Study
 
 
@@ -34,8 +35,18 @@ def status_facts(study: Study) -> dict[str, Any]:
             for each in coverage(study)
         ],
     }
+    facts["due"] = _due(study)
     facts["disagreements"] = _undecided(study)
     return facts | {"next": _next(facts)}
+
+
+def _due(study: Study) -> list[dict[str, Any]]:
+    """What is in somebody's queue and has a date: the earliest date of a coder in a round."""
+    return [
+        {"coder": each.coder, "round": each.round, "left": each.left - each.waiting, "due": each.due_utc}
+        for each in coder_progress(study)
+        if each.due_utc is not None
+    ]
 
 
 def _undecided(study: Study) -> int:

@@ -83,8 +83,12 @@ def _facts(review: Review, given: Sequence[Verdict]) -> dict[str, Any]:
         "reading": "given after unmasking; no part of the human reference",
     }
     if review.mode == "judges":
-        better = Counter(_better(verdict) for verdict in given if verdict.disputed)
-        return facts | {"better": {name: better.get(name, 0) for name in (*review.judges, "both", "neither")}}
+        names = (*review.judges, "both", "neither")
+        why = {name: Counter(v.reason or "" for v in given if v.disputed and _better(v) == name) for name in names}
+        return facts | {
+            "better": {name: found.total() for name, found in why.items()},
+            "better_why": {name: dict(sorted(found.items())) for name, found in why.items() if found},
+        }
     stood = Counter("people" if v.verdict == v.kept else "other than people" for v in given if v.disputed)
     flipped = sum(verdict.verdict != verdict.kept for verdict in controls)
     return facts | {

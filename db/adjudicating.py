@@ -24,6 +24,7 @@ from db.cases import (
     WHY_BETTER,
     Case,
     Mode,
+    Opinion,
     Queue,
     coder_opinions,
     decision_of,
@@ -155,7 +156,9 @@ class AdjudicationSession:
             why = self._why.get(unit, "")
         elif self.mode == "judge":
             judged = judge_opinion(connection, response, self.review.judges[0], "judge")
-            opinions, why = (*opinions, judged), "coders, and the judge unmasked"
+            held = Opinion("held by people", self.review.kept[unit])
+            settled = any(each.label != held.label for each in opinions)
+            opinions, why = (*opinions, *((held,) if settled else ()), judged), "coders, and the judge unmasked"
         else:
             sides = self.review.sides(unit)
             shown = zip(("first judge", "second judge"), sides, strict=True)

@@ -48,6 +48,7 @@ class CoderProgress:
     """One coder in one round: ``total`` = done + skipped + left; of the left, ``stale`` are to be coded again.
 
     ``waiting``: of the left, those not released yet or in a pack. ``active_ms`` is time spent on all of them.
+    ``due_utc``: when those in the queue that are still to do are to be done, the earliest of several dates.
     """
 
     coder: str
@@ -64,6 +65,7 @@ class CoderProgress:
     waiting: int
     active_ms: int
     last_utc: str | None
+    due_utc: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +130,10 @@ def coder_progress(study: Study) -> tuple[CoderProgress, ...]:
     rows = study.connection.execute(
         """SELECT coalesce(c.name, c.pseudonym), c.pseudonym, c.kind, a.round, d.kind, count(*), sum(a.state = 2),
                   sum(a.state = 3), sum(a.state < 2), coalesce(sum(n.flags <> '[]'), 0), coalesce(sum(n.stale), 0),
-                  sum(a.state < 2 AND a.in_queue = 0), coalesce(sum(n.active_ms), 0), max(n.utc)
+                  sum(a.state < 2 AND a.in_queue = 0), coalesce(sum(n.active_ms), 0), max(n.utc),
+                  min(CASE WHEN a.state < 2 AND a.in_queue = 1 THEN b.due_utc END)
            FROM assignments a JOIN coders c ON c.id = a.coder_id JOIN rounds d ON d.name = a.round
-           LEFT JOIN annotations n ON n.assignment_id = a.id
+           JOIN batches b ON b.id = a.batch_id LEFT JOIN annotations n ON n.assignment_id = a.id
            WHERE a.withdrawn_utc IS NULL GROUP BY c.id, a.round ORDER BY c.id, a.round"""
     )
     return tuple(CoderProgress(*row) for row in rows)
