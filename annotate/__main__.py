@@ -30,13 +30,14 @@ def run(arguments: Sequence[str]) -> int:
     if clash:  # said without the packages that it is about
         print(f"annotate: {clash}", file=sys.stderr)
         return 2
-    import click
-
-    from db.errors import AnnotateError
-
     try:
-        from annotate.cli import cli
+        import click
 
+        from annotate.cli import cli
+        from db.errors import AnnotateError
+    except ImportError as error:
+        return _damaged(error)
+    try:
         result = cli.main(args=list(arguments), prog_name="annotate", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except click.exceptions.Exit as stop:
@@ -53,6 +54,8 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except ImportError as error:
+        return _damaged(error) if (error.name or "").partition(".")[0] in PACKAGES else _other(error, arguments)
     except Exception as error:
         return _other(error, arguments)
 
@@ -70,6 +73,16 @@ def foreign_package() -> str:
                 "same package name. Install annotate-judge in an environment of its own (pipx install annotate-judge)."
             )
     return ""
+
+
+def _damaged(error: ImportError) -> int:
+    """A package of ours, or one that every command needs, lacks a part: said with nothing but the standard library."""
+    print(
+        f"annotate: This installation is not whole: {error}. Another distribution may have written over a "
+        "package of the same name. Install annotate-judge anew, in an environment of its own (pipx does).",
+        file=sys.stderr,
+    )
+    return 2
 
 
 def _other(error: Exception, arguments: Sequence[str]) -> int:

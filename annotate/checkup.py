@@ -12,18 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-State = Literal["ok", "missing", "bad"]
+from annotate.extras import OPTIONAL
 
-EXTRAS = {
-    "numpy": ("analysis", "agreement, impact and reports"),
-    "pandas": ("analysis", "agreement, impact and reports"),
-    "scipy": ("analysis", "intervals"),
-    "scikit-learn": ("analysis", "the second source of kappa, confusion and F1"),
-    "krippendorff": ("analysis", "the second source of alpha"),
-    "pyarrow": ("parquet", "Parquet in and out"),
-    "matplotlib": ("figures", "figures for print"),
-    "typst": ("pdf", "the report as PDF"),
-}
+State = Literal["ok", "missing", "bad"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +41,11 @@ def _runtime() -> Iterator[Finding]:
 
 
 def _packages() -> Iterator[Finding]:
-    for name, (extra, purpose) in EXTRAS.items():
+    for each in OPTIONAL:
         try:
-            yield Finding(name, "ok", importlib.metadata.version(name))
+            yield Finding(each.distribution, "ok", importlib.metadata.version(each.distribution))
         except importlib.metadata.PackageNotFoundError:
-            yield Finding(name, "missing", f"for {purpose}: pip install 'annotate-judge[{extra}]'")
+            yield Finding(each.distribution, "missing", f"for {each.purpose}: {each.how}")
 
 
 def _clashes() -> Iterator[Finding]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import gc
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from annotate import __version__
+from annotate.commands.options import with_plain
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # name -> (module:attribute, what it does). A test checks each text against the command's own help.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -54,6 +58,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "repair": ("annotate.commands.repair:repair", "Recover a damaged study into a new file."),
     "protocol": ("annotate.commands.protocol:protocol", "Show, check or change a protocol."),
     "schema": ("annotate.commands.schema:schema", "Print the JSON Schema of what a command prints with --json."),
+    "completion": (
+        "annotate.commands.completion:completion",
+        "Print what a shell needs to complete commands, options and files.",
+    ),
     "doctor": ("annotate.commands.doctor:doctor", "Say what this installation can and cannot do."),
 }
 
@@ -73,7 +81,15 @@ class LazyGroup(click.Group):
         if not gc.isenabled():
             gc.freeze()  # what is loaded stays: collections need not look at it
             gc.enable()
-        return command
+        return with_plain(command)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete a command from the table, so that no command has to be imported."""
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(name, help=text) for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

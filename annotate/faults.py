@@ -1,4 +1,4 @@
-"""What is said of a missing extra, and where the details of a fault go: not to the screen, for they may hold text."""
+"""Where the details of a fault go: not to the screen, for they may hold text."""
 
 from __future__ import annotations
 
@@ -13,28 +13,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from db.errors import AnnotateError
-
-EXTRAS = {
-    "numpy": "analysis",
-    "pandas": "analysis",
-    "scipy": "analysis",
-    "sklearn": "analysis",
-    "krippendorff": "analysis",
-    "pyarrow": "parquet",
-    "openai": "judge",
-    "ehq": "ehq",
-    "matplotlib": "figures",
-    "typst": "pdf",
-}
-
-
-def missing_extra(error: ModuleNotFoundError) -> str:
-    """One line that names the extra which brings the missing module, or ''."""
-    module = (error.name or "").partition(".")[0]
-    extra = EXTRAS.get(module)
-    if extra is None:
-        return ""
-    return f"This needs {module}, which is not installed. Install it with: pip install 'annotate-judge[{extra}]'"
 
 
 def study_fault(error: Exception, arguments: Sequence[str]) -> AnnotateError | None:

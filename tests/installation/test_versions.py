@@ -1,0 +1,85 @@
+"""The fast tier on every Python that this machine has, with the newest releases of all dependencies, and on the oldest
+Python with the lowest ones that pyproject.toml allows. (CI itself runs with those of constraints.txt.)
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REPOSITORY
+from tests.installation.conftest import VERSIONS, Environment
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]
+
+DECLARED = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def requirements(*extras: str) -> list[str]:
+    """The direct requirements of the base install and of ``extras``, as pyproject.toml states them."""
+    optional = DECLARED["optional-dependencies"]
+    return [*DECLARED["dependencies"], *(each for extra in extras for each in optional[extra])]
+
+
+def run_tests(env: Environment, source: Path, tmp_path: Path) -> str:
+    """The last line of the fast tier, run by ``env`` on a copy of the tracked files; the test fails with its report."""
+    clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "CI")}
+    shared = os.environ.get("ANNOTATE_SHARED", str(REPOSITORY.parent / "shared"))
+    path = f"{env.python.parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    words = [
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        "2",
+        "--dist",
+        "loadfile",
+        "-p",
+        "no:cacheprovider",
+        "--basetemp",
+        tmp_path / "t",
+    ]
+    done = subprocess.run(
+        [env.python, *map(str, words)],
+        cwd=source,
+        env=clean | {"PATH": path, "ANNOTATE_SHARED": shared},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        pytest.fail(done.stdout[-6000:] + done.stderr[-2000:])
+    return done.stdout.strip().splitlines()[-1]
+
+
+RUNTIME = tuple(sorted(set(DECLARED["optional-dependencies"]) - {"all", "docs", "test"}))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_newest_releases(
+    version: str,
+    source: Path,
+    environment: Callable[..., Environment],
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
+) -> None:
+    env = environment(version)
+    env.install("--upgrade", *requirements(*RUNTIME, "docs", "test"))
+    record_property(f"fast tier, Python {version}, newest releases", run_tests(env, source, tmp_path))
+
+
+def test_the_lowest_releases(
+    source: Path,
+    environment: Callable[..., Environment],
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
+) -> None:
+    env = environment(VERSIONS[0])
+    env.install("--resolution", "lowest-direct", *requirements(*RUNTIME))
+    env.install(*requirements("docs", "test"))
+    record_property(f"fast tier, Python {VERSIONS[0]}, lowest releases", run_tests(env, source, tmp_path))
