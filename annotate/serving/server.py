@@ -201,17 +201,16 @@ class DeskServer(Server):
         await socket.prepare(request)
         session = Session(signed.person, request.query.get("tab", "")[:64], socket)
         refusal = await self.sessions.begin(session, take=request.query.get("take") == "1")
-        if refusal is None and self._who(request) is None:  # signed out while it waited for its turn
-            self.sessions.ended(session)
-            refusal = SIGNED_OUT
         if refusal is not None:
             await say(socket, refusal)
             return socket
         try:
-            await self._serve(request, session)
+            if self._who(request) is None:  # signed out while it waited for its turn
+                await session.end(SIGNED_OUT)
+            else:
+                await self._serve(request, session)
         finally:
             await session.end(None)
-            self.sessions.ended(session)
         return socket
 
     async def _serve(self, request: web.Request, session: Session) -> None:

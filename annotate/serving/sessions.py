@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -55,6 +55,7 @@ class Session:
     def __init__(self, person: Person, tab: str, socket: WebSocketResponse) -> None:
         self.person, self.tab, self.socket = person, tab, socket
         self.process: DeskProcess | None = None
+        self.over: Callable[[Session], None] = _nobody_to_tell
         self._ending: asyncio.Task[None] | None = None
 
     async def end(self, word: Word | None) -> None:
@@ -65,9 +66,16 @@ class Session:
 
     async def _end(self, word: Word | None) -> None:
         stopped = None if self.process is None else asyncio.create_task(self.process.stop())
-        await say(self.socket, word)
-        if stopped is not None:
-            await stopped
+        try:
+            await say(self.socket, word)
+            if stopped is not None:
+                await stopped
+        finally:
+            self.over(self)
+
+
+def _nobody_to_tell(_: Session) -> None:
+    """A session that was never let in."""
 
 
 async def say(socket: WebSocketResponse, word: Word | None) -> None:
@@ -102,13 +110,13 @@ class Sessions:
                 if before.tab != session.tab and not take:
                     return ELSEWHERE
                 await before.end(MOVED if before.tab != session.tab else None)
-                self.ended(before)
             if len(self._open) >= self._limit:
                 return FULL
             self._open[key] = session
+            session.over = self._over
             return None
 
-    def ended(self, session: Session) -> None:
+    def _over(self, session: Session) -> None:
         if self._open.get(session.person.key) is session:
             del self._open[session.person.key]
 
@@ -117,8 +125,6 @@ class Sessions:
         session = self.of(person)
         if session is not None:
             await session.end(word)
-            self.ended(session)
 
     async def end_all(self, word: Word) -> None:
         await asyncio.gather(*(session.end(word) for session in list(self._open.values())))
-        self._open.clear()
