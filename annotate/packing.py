@@ -13,10 +13,10 @@ from annotate.protocols import parse_protocol
 from db.connection import StudyConnection, is_encrypted
 from db.errors import AnnotateError
 from db.faults import BadRequest
-from db.pack import Pack, open_pack, sealed_protocol
+from db.pack import Pack, open_pack
+from db.pack_codebook import reader_of
 
 if TYPE_CHECKING:
-    from db.records import Protocol
     from tui.summary import SessionSummary
 
 
@@ -55,11 +55,6 @@ def _from_file(file: Path, name: str) -> str:
     return lines[0]
 
 
-def read_sealed(text: str, name: str) -> Protocol:
-    """The codebook as a pack can apply it."""
-    return sealed_protocol(parse_protocol(text, name))
-
-
 def code_pack(path: Path, coder: str | None, *, passphrase_file: Path | None = None, **options: Any) -> SessionSummary:
     """Code a pack until the coder leaves. ``options``: as run_coding takes them. Raises AnnotateError."""
     with ExitStack() as stack:
@@ -77,7 +72,7 @@ def _code(pack: Pack, coder: str | None, options: dict[str, Any]) -> SessionSumm
     name, uid = pack.connection.execute("SELECT name, uid FROM coders").fetchone()
     if coder not in (None, name, uid):
         raise BadRequest(f"This pack is {name}'s, not {coder}'s.", "Leave --coder out: a pack is one coder's.")
-    return run_coding(pack, uid, read_sealed, sealed=True, **options)
+    return run_coding(pack, uid, reader_of(pack, parse_protocol), sealed=True, **options)
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from db.leases import lease
 from db.logs import Log
 from db.migrations import MIGRATIONS
 from db.pack import rules_that_apply
+from db.pack_codebook import without_judges
 from db.pack_content import FORMAT, PLACE, TABLES, content_of, spelled
 from db.pack_seal import content_code, first_key
 from db.records import Protocol
@@ -221,7 +222,9 @@ def _codebooks(
     confirmed: int = begun if row is None else row[0]
     columns = "version, name, digest, toml, change, touches, created_utc"
     rows = home.execute(f"SELECT {columns} FROM protocols WHERE version >= ? ORDER BY version", (confirmed,))
-    pack.executemany(f"INSERT INTO protocols ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+    for version, name, text_digest, toml, *rest in rows.fetchall():
+        row = (version, name, text_digest, without_judges(toml), *rest)
+        pack.execute(f"INSERT INTO protocols ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
     return confirmed, digest
 
 

@@ -1,0 +1,180 @@
+"""Whatever packs, states of packs and copies come back, in whatever order and how often: the study ends up the same.
+And whatever byte of a pack is changed on the way, no other label comes in than was given."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from functools import cache
+from pathlib import Path
+
+import pytest
+from builder import protocol, seeded, small_study
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pack_builder import NAMES, code, pack, state
+
+from db.coding import CodingSession
+from db.errors import AnnotateError
+from db.merge import merge, merge_copy
+from db.pack_merge import OlderPack, merge_pack
+from db.pack_read import ReadPack, read_pack
+from db.records import Act
+from db.study import open_study
+
+FILES = ("A-1.pack", "A-2.pack", "A-3.pack", "B-1.pack", "B-2.pack", "C-1.pack", "C.db", "D.db", "D-2.db")
+"""What comes back. Of two states of one pack the shorter is refused where the longer came before: nothing changes."""
+
+
+@pytest.fixture(scope="module")
+def returns(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study, and what comes back: states of the packs of A, B and C, and copies in which C and D coded before."""
+    folder = tmp_path_factory.mktemp("returns")
+    home = small_study(folder / "home.db", "A", "B", "C", "D")
+    copies(home, "C.db", "C", "w")
+    with open_study(home) as study, open_study(folder / "C.db") as copy:
+        merge_copy(study, copy)
+    copies(home, "D.db", "D", "ha")
+    copies(home, "D-2.db", "D", "haw")
+    for coder in "ABC":
+        pack(home, coder)
+    for coder, states in {"A": ("w", "hu", "aw?"), "B": ("sw", "c"), "C": ("hh",)}.items():
+        for number, keys in enumerate(states, 1):
+            code(folder / f"{coder}.pack", keys, note="a note")
+            shutil.copy(folder / f"{coder}.pack", folder / f"{coder}-{number}.pack")
+    with open_study(home) as study:
+        study.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return folder
+
+
+def copies(home: Path, name: str, coder: str, keys: str) -> None:
+    """A copy of the study in which a coder goes on; the ids and times are the same in each, as in one that grew."""
+    copy = home.with_name(name)
+    shutil.copy(home.with_name("D.db") if name == "D-2.db" else home, copy)
+    done = 2 if name == "D-2.db" else 0
+    with CodingSession.open(copy, coder, protocol()) as desk:
+        for key in keys[done:]:
+            item = desk.next()
+            assert item
+            desk.save(Act("label", item.assignment, label=NAMES[key]))
+
+
+def bring(home: Path, path: Path) -> None:
+    with open_study(home) as study:
+        if path.suffix == ".pack":
+            try:
+                merge_pack(study, read_pack(path), lambda text, name: protocol())
+            except OlderPack:
+                return
+        else:
+            with open_study(path, read_only=True) as copy:
+                merge_copy(study, copy)
+
+
+@cache
+def expected(folder: Path, files: frozenset[str]) -> list[tuple[object, ...]]:
+    """The state after the longest of each, in the order of their names: another way to the same end."""
+    home = folder / "expected.db"
+    shutil.copy(folder / "home.db", home)
+    longest = {name.split("-")[0].split(".")[0] + Path(name).suffix: name for name in sorted(files, key=length)}
+    for name in sorted(longest.values()):
+        bring(home, folder / name)
+    return sorted(state(home), key=repr)
+
+
+def length(name: str) -> int:
+    return int(name.split("-")[1][0]) if "-" in name else 1
+
+
+@given(order=st.lists(st.sampled_from(FILES), max_size=12))
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_files_in_any_order_and_any_number_of_times_come_to_the_same(returns: Path, order: list[str]) -> None:
+    home = returns / "trial.db"
+    shutil.copy(returns / "home.db", home)
+    for name in order:
+        bring(home, returns / name)
+    once = sorted(state(home), key=repr)
+    assert once == expected(returns, frozenset(order))
+    for name in reversed(order):
+        bring(home, returns / name)
+    assert sorted(state(home), key=repr) == once
+
+
+# --- one byte ---------------------------------------------------------------------------------------
+
+
+def heard(back: ReadPack) -> tuple[object, ...]:
+    """All that a study takes from a pack."""
+    return (dict(back.content), list(back.rows), {d: t for d, t in back.texts.items() if t[0]})
+
+
+class Flips:
+    """Changes bytes of a small pack, one at a time, and asks what a study would take in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = small_study(folder / "home.db", "A", items=1)
+        self.path = pack(self.home).path
+        code(self.path, "wh", note="a note")
+        self.whole = self.path.read_bytes()
+        self.truth = heard(read_pack(self.path))
+        self.broken = folder / "broken.pack"
+        self.refused = self.same = 0
+
+    def at(self, place: int, mask: int) -> None:
+        content = bytearray(self.whole)
+        content[place] ^= mask
+        self.broken.write_bytes(content)
+        try:
+            back = read_pack(self.broken)
+            with open_study(self.home) as study:
+                study.connection.execute("SAVEPOINT trial")
+                study.connection.is_writing = True
+                try:
+                    merge_pack(study, back, lambda text, name: protocol(), random_bytes=seeded(1))
+                finally:
+                    study.connection.execute("ROLLBACK TO trial")
+                    study.connection.execute("RELEASE trial")
+                    study.connection.is_writing = False
+        except AnnotateError:
+            self.refused += 1
+            return
+        assert heard(back) == self.truth, (place, mask)
+        self.same += 1
+
+
+def test_a_flipped_byte_is_refused_or_changes_nothing(tmp_path: Path) -> None:
+    flips = Flips(tmp_path)
+    written = [place for place, byte in enumerate(flips.whole) if byte]
+    chance = random.Random(1)
+    for place in chance.sample(written, 150):
+        flips.at(place, 1 << chance.randrange(8))
+    assert flips.refused > 10 and flips.same > 10
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_every_single_byte_that_is_flipped_is_refused_or_changes_nothing(tmp_path: Path) -> None:
+    """Every byte that holds anything, and every 61st of those that are empty."""
+    flips = Flips(tmp_path)
+    for place, byte in enumerate(flips.whole):
+        if byte or place % 61 == 0:
+            flips.at(place, 1 << (place % 8))
+    assert flips.refused > 1000 and flips.same > 1000
+
+
+def test_a_pack_that_was_cut_short_is_refused(tmp_path: Path) -> None:
+    flips = Flips(tmp_path)
+    for size in range(0, len(flips.whole), 4999):
+        flips.broken.write_bytes(flips.whole[:size])
+        with pytest.raises(AnnotateError):
+            read_pack(flips.broken)
+
+
+def test_what_merging_takes_is_what_was_checked(tmp_path: Path) -> None:
+    """The rows that were read are those that come in: nothing is read a second time from the file."""
+    flips = Flips(tmp_path)
+    back = read_pack(flips.path)
+    flips.path.unlink()
+    with open_study(flips.home) as study:
+        assert merge_pack(study, back, lambda text, name: protocol()).added == 2
+        assert merge(study, back.incoming()).added == 0
