@@ -222,6 +222,8 @@ async def test_tab_reaches_what_was_said_and_the_codebook_and_the_considered_rul
         for _ in range(3):  # from the response over gold and what was said
             await press("tab")
         assert screen._used is screen._book
+        (marked,) = (line for line in shown(app).splitlines() if "▸" in line)  # not by colour alone
+        assert "▸  a  ABSTAIN" in marked
         await press("down", "pagedown")
         assert screen._book.top > 0
         await press("w")

@@ -128,10 +128,16 @@ class Stack(Drawn, can_focus=False):
         if place is None:
             return Strip.blank(self.size.width, self.base)
         pane, row = place.pane, y - place.y
-        pieces = [Segment(" " * self._left), *(self.segment(text, name) for text, name in pane.row(row))]
+        pieces = [self._margin(pane, row), *(self.segment(text, name) for text, name in pane.row(row))]
         strip = Strip(pieces).adjust_cell_length(self.size.width - 1)
         base = self.base + self._styles_of["judged"] if pane in self._judged else self.base
         return Strip([*strip, self._rail(pane, row)]).apply_style(base)
+
+    def _margin(self, pane: Pane, row: int) -> Segment:
+        """What stands left of a pane: the sign that keys scroll it, where it has no gutter to show that in."""
+        if pane.used and not pane.gutter and row == 0 and self._left:
+            return self.segment("▸".ljust(self._left), "used")
+        return Segment(" " * self._left)
 
     def _rail(self, pane: Pane, row: int) -> Segment:
         """The scroll bar's cell: thick where the thumb is, thin elsewhere, nothing where all is in view."""
