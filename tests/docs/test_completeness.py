@@ -8,10 +8,11 @@ import inspect
 import itertools
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
+import click
 import pytest
 
 import agreement
@@ -19,6 +20,8 @@ import agreement.impact
 import agreement.scores
 import annotate
 from annotate.__main__ import run
+from annotate.cli import cli
+from annotate.notebook import StudyFrames
 from tests.docs.pages import DOCS, REPOSITORY
 
 PARTS = ("statistics-agreement.md", "statistics-judge.md", "statistics-corpus.md", "statistics-scores.md")
@@ -91,6 +94,16 @@ def test_the_python_page_documents_everything_public() -> None:
     assert {f"annotate.{name}" for name in annotate.__all__ if not name.startswith("_")} <= listed
 
 
+def test_the_tables_of_a_study_are_on_the_page_on_notebooks(studies: Callable[[str], Path]) -> None:
+    text = (DOCS / "notebooks.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| [^|]+ \| ([^|]+) \|$", text, re.MULTILINE))
+    assert set(rows) == {name for name, value in vars(StudyFrames).items() if isinstance(value, property)}
+    with annotate.open_study(studies("coded")) as study:
+        for name, columns in rows.items():
+            named = {column.replace("NAME", "ehq-rules") for column in re.findall(r"`([\w:-]+)`", columns)}
+            assert named <= set(getattr(study, name).columns), name
+
+
 def test_signatures_on_the_statistics_pages_are_real() -> None:
     for body in sections().values():
         head = body.strip().split("\n\n")[0]
@@ -123,3 +136,28 @@ def test_the_columns_of_an_export_are_on_its_page(shape: str, studies: Callable[
     listed = re.findall(r"`([\w:]+)`", "\n".join(row.split("|")[1] for row in table.splitlines()))
     own = {"category", "subcategory", *(name for name in header if name.startswith("coder-"))}
     assert [name.replace("ehq-rules", "NAME") for name in header if name not in own] == listed
+
+
+def test_the_random_number_that_a_shell_computes_is_the_programs() -> None:
+    from db.random_numbers import random_number, record_key
+
+    assert random_number("42", record_key("q1", "m1", "", 1)) in (DOCS / "study-file.md").read_text(encoding="utf-8")
+
+
+def test_every_command_and_option_says_what_it_does() -> None:
+    for command, path in commands(cli, "annotate"):
+        assert command.help, path
+        assert isinstance(command, click.Group) or "Example:" in (command.epilog or ""), f"{path} has no example"
+        for option in command.params:
+            if isinstance(option, click.Option):
+                assert option.help and len(option.help) > 5, f"{path} {option.opts}"
+
+
+def commands(command: click.Command, path: str) -> Iterator[tuple[click.Command, str]]:
+    yield command, path
+    if isinstance(command, click.Group):
+        context = click.Context(command, info_name=path)
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            assert child is not None
+            yield from commands(child, f"{path} {name}")
