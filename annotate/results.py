@@ -66,12 +66,17 @@ class Results:
             "conduct": plain(self.conduct),
             "people": None if self.people is None else plain(self.people),
             "judges": {name: judge_facts(report) for name, report in self.judges.items()},
-            "impact": None if self.impact is None else self.impact.to_dict(),
+            "impact": None if self.impact is None else _impact_facts(self.impact),
             "checks": plain(self.checks),
             "not_run": plain(self.not_run),
             "notes": list(self.notes),
             **({} if self.more is None else plain(self.more)),
         }
+
+
+def _impact_facts(impact: ImpactResult) -> dict[str, Any]:
+    """Every judge under ``judges``; the main one's models are not repeated beside them, as `impact --json` has them."""
+    return {key: value for key, value in impact.to_dict().items() if key != "models"}
 
 
 def judge_facts(report: JudgeReport) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,10 +98,18 @@ def export(study: Path, out: Path | None, kind: str | None, shape: str, as_json:
 
 
 def _by_name(out: Path | None) -> str:
-    suffix = out.suffix.lower().lstrip(".") if out else ""
-    return {"jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet", "xlsx": "xlsx"}.get(
-        suffix, "csv"
-    )
+    """The table that a file's name asks for; csv on the screen. Raises AnnotateError for a name that asks for none."""
+    from db.errors import AnnotateError
+
+    if out is None:
+        return "csv"
+    known = {"csv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet", "xlsx": "xlsx"}
+    kind = known.get(out.suffix.lower().lstrip("."))
+    if kind is None:
+        endings = ", ".join(f".{ending}" for ending in known)
+        hint = f"Endings of tables: {endings}. Name another form with --format."
+        raise AnnotateError(f"{out}: {out.suffix or 'a name without an ending'} says no form of table.", hint)
+    return kind
 
 
 def _other_tool(study: Study, kind: str, out: Path | None, as_json: bool, options: dict[str, Any]) -> None:
@@ -109,11 +119,12 @@ def _other_tool(study: Study, kind: str, out: Path | None, as_json: bool, option
 
     if out is None:
         raise AnnotateError(f"The form {kind} goes into a file.", "Name one with --out.")
-    facts = _ehq(study, out) if kind == "ehq" else _units(study, kind, out, options)
+    facts, hybrid = _ehq(study, out) if kind == "ehq" else (_units(study, kind, out, options), {})
     if as_json:
-        emit_json({"file": str(out), "format": kind, **facts})
+        emit_json({"file": str(out), "format": kind, **facts, **({"hybrid": hybrid} if kind == "ehq" else {})})
         return
     click.echo(f"Wrote {', '.join(f'{number:,} {what}' for what, number in facts.items())} to {out}.")
+    _show_hybrid(hybrid)
 
 
 def _units(study: Study, kind: str, out: Path, options: dict[str, Any]) -> dict[str, int]:
@@ -133,15 +144,39 @@ def _units(study: Study, kind: str, out: Path, options: dict[str, Any]) -> dict[
     return facts | ({"labels outside the sample left out": found.outside} if found.outside else {})
 
 
-def _ehq(study: Study, out: Path) -> dict[str, int]:
+def _ehq(study: Study, out: Path) -> tuple[dict[str, int], dict[str, Any]]:
+    """What was written, and the scores that ehq will make of it."""
     from annotate.analysis.loading import load_labels
     from annotate.analysis.reference import study_reference
     from annotate.exporters.ehq_adjudication import write_adjudication
+    from annotate.exporters.hybrid import hybrid_scores
     from annotate.exporting import new_file
     from annotate.studies import study_protocol
+    from db.export_rows import content_rows
     from db.labels import unit_rows
 
     new_file(out)
     reference = study_reference(load_labels(study, study_protocol(study)))
     found = write_adjudication(unit_rows(study), reference.human.label, out)
-    return {"labels": found.written, "units without one label": found.open}
+    scores = hybrid_scores(content_rows(study, everything=True), found.labels)
+    facts = {"labels": found.written, "units without one label": found.open}
+    return facts, {model: asdict(each) for model, each in scores.items()}
+
+
+def _show_hybrid(scores: Mapping[str, Mapping[str, Any]]) -> None:
+    from annotate.console import table
+
+    if not scores:
+        return
+    title = "What ehq will report: people's labels where there are any, the rules' on all others, unweighted (hybrid)"
+    parts = ("EHQ1", "EHQ2", "EHQ3", "EHQ")
+    rows = [
+        (
+            model,
+            *("undefined" if each[part] is None else f"{each[part]:.3f}" for part in parts),
+            f"{each['people']:,}",
+            f"{each['rules']:,}",
+        )
+        for model, each in scores.items()
+    ]
+    table(title, ("model", *parts, "people", "rules"), rows, right=range(1, 7))

@@ -7,8 +7,8 @@ only where everything is labelled; on a sample they are neither the weighted nor
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from annotate.exporters.files import private_text
@@ -20,10 +20,14 @@ LABELS = {"ABSTAIN": "ABSTAIN", "HEDGE": "HEDGE", "CORRECT": "CONFIDENT_CORRECT"
 
 @dataclass(frozen=True, slots=True)
 class Adjudicated:
-    """written + open = units of the sample; ``open``: without one label (unresolved, skipped, unfinished)."""
+    """written + open = units of the sample; ``open``: without one label (unresolved, skipped, unfinished).
+
+    labels: MODEL::QUESTION to ehq's name of the label, as written.
+    """
 
     written: int
     open: int
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 def write_adjudication(units: Sequence[UnitRow], labels: Sequence[str | None], path: Path) -> Adjudicated:
@@ -43,4 +47,4 @@ def write_adjudication(units: Sequence[UnitRow], labels: Sequence[str | None], p
         found[key] = LABELS[label]
     with private_text(path) as file:
         file.write(json.dumps(dict(sorted(found.items())), ensure_ascii=False, indent=1) + "\n")
-    return Adjudicated(len(found), len(units) - len(found))
+    return Adjudicated(len(found), len(units) - len(found), found)

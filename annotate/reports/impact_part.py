@@ -7,6 +7,7 @@ from typing import Any
 
 from annotate.reports.document import Block, Bullets, Heading, Line, Name, Ref, pointer
 from annotate.reports.pieces import Cell, Pieces, name, paragraph, row, said, table
+from annotate.reports.profiles_part import profiles_part
 
 CELLS = 5
 STRONGEST = 3
@@ -30,6 +31,7 @@ def impact_part(pieces: Pieces) -> Iterator[Block]:
         root = pointer("impact", "judges", judge)
         yield Heading(3, said("Judge ", Name(judge)))
         yield from _judge_only(pieces, root) if impact["judge_only"] else _judge(pieces, root)
+        yield from profiles_part(pieces, judge)
 
 
 def impact_sentences(pieces: Pieces) -> list[Line]:
@@ -135,7 +137,8 @@ def _scores(pieces: Pieces, root: str) -> Iterator[Block]:
     yield Bullets(tuple(said(name(m), ": ", Ref(f"{root}/models{pointer(m)}/sentence", "text")) for m in models))
     alike = _alike(pieces, root)
     yield _whole(pieces, root, alike)
-    yield _on_sample(pieces, root, alike)
+    if any(pieces.get(place)["sample"] for _, _, place in _parts(pieces, root)):
+        yield _on_sample(pieces, root, alike)
     yield from _others(pieces, root)
     if alike:
         yield _upright(

@@ -1,6 +1,7 @@
 """Make the example reports anew: ``python docs/examples/make.py [PANDALM]``; PANDALM: data of the PandaLM test set.
 
-Random ids of units differ from run to run, so which examples are shown differs too; every other number is the same.
+Random ids of units differ from run to run: which examples are shown and what the simulated coders of two of the studies
+slip on differs too. Every other number is the same.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+from simulated import CODERS, adjudicate, code, nas, wikiprofile
+
 from annotate.__main__ import run
 from annotate.sample_files import sample
 
 HERE = Path(__file__).resolve().parent
-KEPT = ("report.html", "report.md", "figures", "tables")
+KEPT = ("report.html", "report.md", "report.pdf", "figures", "tables")
 
 
 def annotate(*arguments: object) -> None:
@@ -30,6 +33,26 @@ def ehq(study: Path) -> None:
     annotate("sample", study, "--n", 200, "--seed", 42)
     columns = "question_id=item,model=model,coder=coder,label=label"
     annotate("import", study, sample("ehq-run", "simulated_coders.csv"), "--map", columns, "--simulated")
+
+
+def nas_simulated(study: Path) -> None:
+    """Made-up responses with the counts of the paper, and simulated coders who rate reasons against rationales."""
+    annotate("init", study, "--protocol", "nas", "--title", "NAS and KIS, SIMULATED responses and coders")
+    annotate("import", study, sample("nas-simulated", "outputs.jsonl.gz"), "--format", "nas")
+    annotate("sample", study, "--n", 360, "--by", "model,condition", "--seed", 7)
+    annotate("assign", study, "--coders", ",".join(CODERS), "--overlap", 0.7, "--repeats", 0.08, "--simulated")
+    code(study, nas, unfinished=0.05)
+    adjudicate(study, share=0.8, rating=True)
+
+
+def wikiprofile_simulated(study: Path) -> None:
+    """Made-up responses with the profiles of the paper, two graders of theirs as judges, and simulated coders."""
+    annotate("init", study, "--protocol", "wikiprofile", "--title", "WikiProfile, SIMULATED responses and coders")
+    annotate("import", study, sample("wikiprofile-simulated", "responses.jsonl.gz"), "--format", "wikiprofile")
+    annotate("sample", study, "--n", 40, "--unit", "item", "--by", "question_type", "--seed", 7)
+    annotate("assign", study, "--coders", ",".join(CODERS), "--overlap", 0.6, "--repeats", 0.05, "--simulated")
+    code(study, wikiprofile)
+    adjudicate(study, share=1.0)
 
 
 def openqa(study: Path) -> None:
@@ -50,7 +73,7 @@ def pandalm(study: Path) -> None:
 
 
 def main() -> None:
-    for make in (ehq, openqa, xstest, *((pandalm,) if len(sys.argv) > 1 else ())):
+    for make in (ehq, nas_simulated, wikiprofile_simulated, openqa, xstest, *((pandalm,) if len(sys.argv) > 1 else ())):
         with tempfile.TemporaryDirectory() as folder:
             study, report = Path(folder) / "study.db", Path(folder) / "report"
             make(study)

@@ -104,6 +104,42 @@ def test_the_real_ehq_reads_the_adjudication_and_scores_as_we_do(cli: Cli, ehq_s
         theirs = compute_ehq_scores(records, weights={"ehq1": 0.30, "ehq2": 0.45, "ehq3": 0.25})
         for part in ("EHQ1", "EHQ2"):
             assert ours[model]["human"][part] == pytest.approx(theirs[part], abs=1e-12), (model, part)
+        for part in ("EHQ1", "EHQ2", "EHQ3", "EHQ"):
+            assert said["hybrid"][model][part] == pytest.approx(theirs[part], abs=1e-12), (model, part)
+
+
+def test_the_hybrid_score_is_what_the_real_ehq_reports(cli: Cli, coded_study: Path, tmp_path: Path) -> None:
+    """A sample that is labelled in part: ehq's loader, classifier and scoring over the whole run, all four scores."""
+    pytest.importorskip("ehq")
+    from ehq.cli import _load_adjudication
+    from ehq.evaluation.classifier import classify_response
+    from ehq.evaluation.scoring import compute_ehq_scores
+
+    path = tmp_path / "adjudication.json"
+    said = cli("export", coded_study, "--format", "ehq", "--out", path, "--json").json
+    adjudication, _ = _load_adjudication(path)
+    items = {item["question_id"]: item for item in _items()}
+    by_model: dict[str, list[dict[str, Any]]] = {}
+    with gzip.open(sample("ehq-run", "records.jsonl.gz"), "rt", encoding="utf-8") as file:
+        for record in map(json.loads, file):
+            label = adjudication.get(f"{record['model']}::{record['question_id']}")
+            found = classify_response(
+                record["answer_response"]["text"], items[record["question_id"]], adjudicated_label=label
+            )
+            assert found.automated_label == record["classification"]["automated_label"]
+            record["classification"] = found.to_dict()
+            by_model.setdefault(record["model"], []).append(record)
+    assert set(said["hybrid"]) == set(by_model)
+    for model, records in by_model.items():
+        theirs = compute_ehq_scores(records, weights={"ehq1": 0.30, "ehq2": 0.45, "ehq3": 0.25})
+        ours = said["hybrid"][model]
+        for part in ("EHQ1", "EHQ2", "EHQ3", "EHQ"):
+            assert ours[part] == pytest.approx(theirs[part], abs=1e-12), (model, part)
+        assert ours["people"] + ours["rules"] == len(records) == 120
+    assert sum(each["people"] for each in said["hybrid"].values()) == said["labels"]
+    shown = cli("export", coded_study, "--format", "ehq", "--out", tmp_path / "again.json").out
+    assert "hybrid" in shown
+    assert f"{said['hybrid']['gemma-3-270m-bold']['EHQ']:.3f}" in shown
 
 
 def _items() -> list[dict[str, Any]]:
@@ -119,6 +155,15 @@ def test_units_without_one_label_stay_with_the_rules(cli: Cli, coded_study: Path
     assert said["labels"] == len(json.loads(path.read_text(encoding="utf-8")))
     wide = list(csv.DictReader(io.StringIO(cli("export", coded_study, "--shape", "wide").out)))
     assert said["units without one label"] == sum(not row["reference"] for row in wide) > 0
+
+
+def test_a_name_that_asks_for_no_table_is_refused(cli: Cli, coded_study: Path, tmp_path: Path) -> None:
+    for name in ("labels.dta", "labels", "labels.txt"):
+        said = cli("export", coded_study, "--out", tmp_path / name, code=2).err
+        assert "says no form of table" in said
+        assert ".csv, .jsonl" in said
+        assert not (tmp_path / name).exists()
+    cli("export", coded_study, "--format", "csv", "--out", tmp_path / "labels.txt")
 
 
 # --- tables -------------------------------------------------------------------------------------------------------

@@ -76,16 +76,6 @@ def test_check_py_needs_only_the_standard_library_and_agrees(report: Path) -> No
     assert "0 differ" in said
 
 
-@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
-def test_check_r_agrees(report: Path) -> None:
-    ran = subprocess.run(["Rscript", report / "check.R", report], capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr
-    alpha = next(
-        c["ours"] for c in json.loads((report / "results.json").read_text())["checks"] if "alpha" in c["quantity"]
-    )
-    assert f"Krippendorff's alpha, nominal: {alpha:.12g}" in ran.stdout
-
-
 def test_no_text_of_any_item_is_in_any_form(report: Path, templates: Path) -> None:
     """Each text of the study of 30 characters and more is searched in every file: PDF pages and metadata included."""
     from db.content import item_contents, response_contents

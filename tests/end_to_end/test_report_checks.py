@@ -1,0 +1,227 @@
+"""The programs beside a report, and a recomputation by hand with pandas and scikit-learn, on several studies."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotate.sample_files import sample
+from tests.end_to_end.coded_studies import do, ragged
+from tests.end_to_end.conftest import Cli
+from tests.end_to_end.programs import program
+
+FORM = ("--form", "csv")
+Numbers = dict[str, tuple[str, str]]
+
+
+@pytest.fixture(scope="module")
+def folder(templates: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Reports of two studies of the EHQ sample under their names, the second coded here; the studies beside them."""
+    found = tmp_path_factory.mktemp("checks")
+    for name, source in (("coded", "coded.db"), ("ragged", "ehq.db")):
+        (found / f"{name}.db").write_bytes((templates / source).read_bytes())
+    ragged(found / "ragged.db")
+    for name in ("coded", "ragged"):
+        do("report", found / f"{name}.db", "--out", found / name, "--draws", 1000, *FORM, "--no-text")
+    return found
+
+
+@pytest.fixture(scope="module")
+def published(folder: Path) -> Path:
+    """The same folder with reports of two published studies besides."""
+    for name, protocol, recipe in (("openqa", "correctness", "openqa"), ("xstest", "refusal", None)):
+        data = sample("openqa-nq301" if name == "openqa" else "xstest")
+        do("init", folder / f"{name}.db", "--protocol", protocol)
+        do("import", folder / f"{name}.db", "--recipe", recipe or data / "map.toml", data)
+        do("report", folder / f"{name}.db", "--out", folder / name, "--draws", 1000, *FORM, "--no-text")
+    return folder
+
+
+def checked(report: Path) -> Numbers:
+    """What check.py says of each number: (mine, reported); every one must match."""
+    ran = subprocess.run([sys.executable, "-I", report / "check.py"], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    found = re.findall(r"(?m)^ok {6}(.*): (\S+) \(reported: (\S+)\)$", ran.stdout)
+    assert ran.stdout.splitlines()[-1] == f"{len(found)} numbers match, 0 differ."
+    return {what: (mine, reported) for what, mine, reported in found}
+
+
+def test_check_py_recomputes_headline_kappa_alpha_and_matrix(folder: Path) -> None:
+    found = checked(folder / "coded")
+    for what in ("EHQ, model gemma-3-270m-bold, sample, judge ehq-rules", "judge ehq-rules says WRONG, people ABSTAIN"):
+        assert what in found, what
+    found = checked(folder / "ragged")
+    for what in ("percent_agreement", "cohen_kappa"):
+        assert f"{what}, by the design" in found, what
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["coded", "ragged", "openqa", "xstest"])
+def test_check_r_gives_every_number_that_check_py_gives(published: Path, name: str) -> None:
+    report = published / name
+    ran = subprocess.run([program("Rscript"), report / "check.R", report], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    said = dict(line.split("\t") for line in ran.stdout.splitlines() if "\t" in line)
+    found = checked(report)
+    for what, (_, reported) in found.items():
+        if what in said:
+            assert float(said[what]) == pytest.approx(float(reported), abs=1e-9), what
+        else:  # a cell of a matrix in which nothing is
+            assert float(reported) == 0, what
+    assert len(set(found) & set(said)) > 10
+    assert any(what.startswith("judge ") and " says " in what for what in found)
+
+
+def test_without_labels_both_say_so_and_end_well(cli: Cli, ehq_study: Path, tmp_path: Path) -> None:
+    cli("report", ehq_study, "--out", tmp_path / "report", "--draws", 1000, *FORM)
+    cli("sample", ehq_study, "--n", 40, "--anyway")
+    cli("report", ehq_study, "--out", tmp_path / "drawn", "--draws", 1000, *FORM)
+    for name in ("report", "drawn"):
+        ran = subprocess.run([sys.executable, "-I", tmp_path / name / "check.py"], capture_output=True, text=True)
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert ran.stdout == "labels.csv holds no label of a person: there is nothing to recompute.\n"
+
+
+# --- by hand, from the exported labels ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def labels(folder: Path) -> Any:
+    """The long export of the unfinished study, as pandas reads it."""
+    import pandas as pd
+
+    out = folder / "ragged.csv"
+    if not out.exists():
+        do("export", folder / "ragged.db", "--out", out)
+    return pd.read_csv(out, dtype=str, keep_default_na=False)
+
+
+def reported(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "ragged" / "results.json").read_text(encoding="utf-8"))
+    return found
+
+
+def by_hand(labels: Any, folder: Path) -> Any:
+    """A row a unit that was drawn: what the judge said, people's shares, whether a coder called it technical."""
+    import pandas as pd
+
+    wide = pd.read_csv(folder / "ragged" / "labels.csv", dtype=str, keep_default_na=False)
+    main = labels[(labels["round"] == "main") & (labels["occurrence"] == "1") & (labels["stale"] == "false")]
+    final = labels[labels["round"] == "adjudication"].set_index("task")["label"].to_dict()
+    given = main[main["label"] != ""].groupby("task")["label"].apply(list).to_dict()
+    technical = set(main.loc[main["flags"].str.contains("technical"), "task"])
+    units = wide[["unit", "item", "model", "design", "pi", "stratum:category", "judge:ehq-rules"]].copy()
+    units.columns = pd.Index(["unit", "item", "model", "stratum", "pi", "category", "judge"])
+    units["pi"] = units["pi"].astype(float)
+    units["technical"] = units["unit"].isin(technical)
+
+    def shares(unit: str) -> dict[str, float]:
+        if unit in technical:
+            return {}
+        if unit in final:
+            return {final[unit]: 1.0}
+        told = given.get(unit, [])
+        return {label: told.count(label) / len(told) for label in set(told)}
+
+    units["shares"] = units["unit"].map(shares)
+    units["known"] = units["shares"].map(bool)
+    return units
+
+
+def test_the_study_has_what_makes_it_hard(labels: Any, folder: Path) -> None:
+    status = reported(folder)["reference"]["status"]
+    assert all(status[key] > 0 for key in ("labelled", "unresolved", "technical", "skipped", "unfinished")), status
+    assert (labels["skip_reason"] != "").sum() > 5
+    assert (labels["occurrence"] == "2").sum() > 3
+
+
+def test_accuracy_kappa_and_f1_of_the_judge_by_pandas_and_scikit_learn(labels: Any, folder: Path) -> None:
+    """Post-stratified: within model, judge label and whether CORRECT can occur, each labelled unit stands for N / n.
+
+    N is counted in the run's own records; a unit that a coder calls technical leaves the corpus.
+    """
+    import pandas as pd
+    from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score, matthews_corrcoef
+
+    units, found = by_hand(labels, folder), reported(folder)["judges"]["ehq-rules"]
+    units["closed"] = units["category"].isin(["FEQ", "CCQ"])
+    cells = ["model", "judge", "closed"]
+    size = corpus().groupby(cells).size() - units[units["technical"]].groupby(cells).size().reindex(
+        corpus().groupby(cells).size().index, fill_value=0
+    )
+    factor = size / units[units["known"]].groupby(cells).size()
+    rows = [
+        (unit.judge, label, share * factor[unit.model, unit.judge, unit.closed])
+        for unit in units.itertuples()
+        for label, share in unit.shares.items()
+    ]
+    each = pd.DataFrame(rows, columns=["judge", "human", "weight"])
+    pair, weight = (each["human"], each["judge"]), {"sample_weight": each["weight"]}
+    measures = {name: value["value"] for name, value in found["measures"].items()}
+    assert measures["agreement"] == pytest.approx(accuracy_score(*pair, **weight), abs=1e-12)
+    assert measures["kappa"] == pytest.approx(cohen_kappa_score(*pair, **weight), abs=1e-12)
+    assert measures["macro_f1"] == pytest.approx(f1_score(*pair, **weight, average="macro"), abs=1e-12)
+    assert measures["weighted_f1"] == pytest.approx(f1_score(*pair, **weight, average="weighted"), abs=1e-12)
+    assert measures["mcc"] == pytest.approx(matthews_corrcoef(*pair, **weight), abs=1e-12)
+    assert each["weight"].sum() == pytest.approx(480 - units["technical"].sum(), abs=1e-9)
+
+
+def corpus() -> Any:
+    """Model, judge label and category of every record of the run."""
+    import pandas as pd
+
+    names = {"CONFIDENT_CORRECT": "CORRECT", "CONFIDENT_WRONG": "WRONG"}
+    with gzip.open(sample("ehq-run", "records.jsonl.gz"), "rt", encoding="utf-8") as file:
+        records = [json.loads(line) for line in file]
+    rows = [
+        (r["model"], names.get(label := r["classification"]["label"], label), r["category"] in ("FEQ", "CCQ"))
+        for r in records
+    ]
+    return pd.DataFrame(rows, columns=["model", "judge", "closed"])
+
+
+def test_ehq1_on_the_sample_by_pandas(labels: Any, folder: Path) -> None:
+    """Hájek: sum of w times the share of ABSTAIN and HEDGE over sum of w, w = drawn / (pi x labelled) in a stratum."""
+    units, found = by_hand(labels, folder), reported(folder)["impact"]["judges"]["ehq-rules"]["models"]
+    known = units[units["known"]].copy()
+    scale = units[~units["technical"]].groupby("stratum").size() / known.groupby("stratum").size()
+    known["weight"] = known["stratum"].map(scale) / known["pi"]
+    known["cautious"] = known["shares"].map(lambda each: each.get("ABSTAIN", 0) + each.get("HEDGE", 0))
+    for model, rows in known.groupby("model"):
+        mine = (rows["weight"] * rows["cautious"]).sum() / rows["weight"].sum()
+        judge = rows.loc[rows["judge"].isin(["ABSTAIN", "HEDGE"]), "weight"].sum() / rows["weight"].sum()
+        sampled = found[model]["parts"]["EHQ1"]["sample"]
+        assert sampled["human"]["value"] == pytest.approx(mine, abs=1e-12), model
+        assert sampled["judge"]["value"] == pytest.approx(judge, abs=1e-12), model
+        assert sampled["n"] == len(rows)
+
+
+def test_kappa_of_the_two_coders_by_scikit_learn(labels: Any, folder: Path) -> None:
+    """Weighted by 1 / (pi x pi2), scaled in a stratum by what of the overlap is labelled by both."""
+    import pandas as pd
+    from sklearn.metrics import cohen_kappa_score
+
+    main = labels[(labels["round"] == "main") & (labels["occurrence"] == "1") & (labels["stale"] == "false")]
+    wide = pd.read_csv(folder / "ragged" / "labels.csv", dtype=str, keep_default_na=False)
+    shared = wide[wide["pi2"].astype(float) > 0]
+    weights = {row.unit: (row.design, float(row.pi) * float(row.pi2)) for row in shared.itertuples()}
+    pairs = main.pivot(index="task", columns="worker", values="label").reindex(shared["unit"]).fillna("")
+    both = pairs[(pairs != "").all(axis=1)]
+    drawn, done = count(pairs.index, weights), count(both.index, weights)
+    factors = [drawn[weights[t][0]] / done[weights[t][0]] / weights[t][1] for t in both.index]
+    found = reported(folder)["people"]
+    assert found["n_units"] == len(both)
+    mine = cohen_kappa_score(both.iloc[:, 0], both.iloc[:, 1], sample_weight=factors)
+    assert found["coefficients"]["cohen_kappa"]["value"] == pytest.approx(mine, abs=1e-12)
+
+
+def count(tasks: Any, weights: dict[str, tuple[str, float]]) -> dict[str, int]:
+    strata = [weights[task][0] for task in tasks]
+    return {stratum: strata.count(stratum) for stratum in set(strata)}
