@@ -14,6 +14,9 @@ PLAIN = "annotate.plain"
 """Where a command's context keeps that --plain was asked for."""
 
 
+UNWRAPPED = 1_000_000
+
+
 def visible(text: str) -> str:
     """Make control characters, terminal escapes and bidirectional overrides of study text visible."""
     from tui.safetext import safe
@@ -22,9 +25,11 @@ def visible(text: str) -> str:
 
 
 def out() -> Console:
-    """The console for results: no markup, so that study text is never read as styling."""
+    """The console for results: no markup, so that study text is never read as styling. Plain: no styles, no wrapping."""
     from rich.console import Console
 
+    if speaks_plainly():
+        return Console(markup=False, highlight=False, emoji=False, width=UNWRAPPED, color_system=None)
     width = None if sys.stdout.isatty() else 120
     return Console(markup=False, highlight=False, emoji=False, width=width)
 
@@ -47,6 +52,11 @@ def speaks_plainly() -> bool:
 
     context = click.get_current_context(silent=True)
     return wants_plain(context.meta.get(PLAIN) if context else None)
+
+
+def rewrites() -> bool:
+    """Whether progress may be one line of stderr that is written over: in a terminal, and not for a screen reader."""
+    return sys.stderr.isatty() and not speaks_plainly()
 
 
 def plain_rows(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -1,4 +1,4 @@
-"""Progress on stderr for anything over a second: rewritten in a terminal, a line now and then elsewhere."""
+"""Progress on stderr for anything over a second: rewritten in a terminal, a line now and then elsewhere or if plain."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import sys
 import threading
 import time
 from types import TracebackType
+
+from annotate.console import rewrites
 
 FIRST_SECONDS = 1.0
 TERMINAL_SECONDS = 0.1
@@ -17,7 +19,7 @@ class Progress:
 
     def __init__(self, what: str, total: int | None = None, *, unit: str = "rows") -> None:
         self._what, self._total, self._unit = what, total, unit
-        self._terminal = sys.stderr.isatty()
+        self._terminal = rewrites()
         self._next = time.monotonic() + FIRST_SECONDS
         self._shown = False
 
@@ -50,7 +52,7 @@ class Waiting:
 
     def __init__(self, what: str) -> None:
         self._what = what
-        self._terminal = sys.stderr.isatty()
+        self._terminal = rewrites()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._talk, daemon=True)
 

@@ -22,14 +22,28 @@ def json_option(command: Command) -> Command:
 
 
 def plain_option(command: Command) -> Command:
-    """Tables line by line."""
-    text = "Tables as one line a row: for screen readers."
+    """Results line by line. A command that does not ask for it gets it nevertheless: see ``with_plain``."""
+    text = "Line by line, without drawing: for screen readers."
+    return click.option("--plain", is_flag=True, expose_value=False, callback=_remember_plain, help=text)(command)
 
-    def remember(context: click.Context, _: click.Parameter, value: bool) -> None:
-        if value:
-            context.meta["annotate.plain"] = True
 
-    return click.option("--plain", is_flag=True, expose_value=False, callback=remember, help=text)(command)
+def _remember_plain(context: click.Context, _: click.Parameter, value: bool) -> bool:
+    if value:
+        context.meta["annotate.plain"] = True
+    return value
+
+
+def with_plain(command: click.Command) -> click.Command:
+    """The command, and each one under it, with ``--plain``: nobody who needs it has to remember who knows it."""
+    if isinstance(command, click.Group):
+        for part in command.commands.values():
+            with_plain(part)
+    own = next((each for each in command.params if "--plain" in each.opts), None)
+    if own is None:
+        plain_option(command)
+    elif own.callback is None:
+        own.callback = _remember_plain
+    return command
 
 
 def theme_option(command: Command) -> Command:

@@ -56,7 +56,7 @@ def pack(
     click.echo(visible(f"{out}: {made.items:,} items of {coder}{encrypted}. They are coded there until it is merged."))
     if made.training:
         click.echo(f"{made.training:,} training items stay here: their feedback must not be in the file.")
-    click.echo(visible(f"There: annotate code {out.name}    Then here: annotate merge {study} {out.name}"))
+    click.echo(visible(f"There: annotate code {out.name}\nThen here: annotate merge {study} {out.name}"))
 
 
 def _passphrase(out: Path, asked: bool, file: Path | None) -> str | None:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
+from annotate.console import rewrites
 from annotate.progress import FILE_SECONDS, FIRST_SECONDS
 
 TERMINAL_SECONDS = 0.5
@@ -18,7 +19,7 @@ class Watching:
 
     def __init__(self, what: str, done: Callable[[], tuple[int, int] | None]) -> None:
         self._what, self._done = what, done
-        self._terminal = sys.stderr.isatty()
+        self._terminal = rewrites()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._talk, daemon=True)
 

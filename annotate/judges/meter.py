@@ -7,6 +7,8 @@ import sys
 import time
 from dataclasses import dataclass
 
+from annotate.console import rewrites
+
 TERMINAL_SECONDS = 0.25
 FILE_SECONDS = 10.0
 RATE_WINDOW = 15.0
@@ -69,7 +71,7 @@ class Display:
 
     def __init__(self, meter: Meter, *, every: float | None = None) -> None:
         self._meter = meter
-        self._terminal = sys.stderr.isatty()
+        self._terminal = rewrites()
         self._every = every or (TERMINAL_SECONDS if self._terminal else FILE_SECONDS)
         self._marks: list[tuple[float, int]] = [(time.monotonic(), 0)]
         self._task: asyncio.Task[None] | None = None
