@@ -20,6 +20,7 @@ from db.monitor import Drift, Heaping, Monitor, Pace, Repeats, monitor
 from db.overview import CoderProgress, coder_progress
 from db.questions import open_questions
 from db.records import Protocol
+from db.reviews import review_progress
 from db.study import Study
 from tui.ports import Board, Line, Section
 
@@ -39,11 +40,11 @@ def counts_board(study: Study, protocol: Protocol, fixed: Frozen | None) -> Boar
         len(open_questions(study)),
     )
     fine = protocol.rating is not None and protocol.rating.step == 1
-    seen_by = looks(study)
+    seen_by, reviewed = looks(study), review_progress(study.connection)
     sections = (
+        _waiting(queue, questions, reviewed, study.protocol_version, fixed, seen_by),
         _progress(progress, seen.pace),
         _rounds(rounds),
-        _waiting(queue, questions, study.protocol_version, fixed, seen_by),
         _quality(checks, seen, fine),
         _drift(seen.drift),
         _flagged(seen),
@@ -57,6 +58,7 @@ def counts_board(study: Study, protocol: Protocol, fixed: Frozen | None) -> Boar
         "drift": [{"coder": d.coder, "first": d.first, "second": d.second, "z": drift_z(d)} for d in seen.drift],
         "flags": seen.flags,
         "questions": questions,
+        "reviews": [{"review": name, "reviewed": done, "units": units} for name, done, units in reviewed],
         "disagreements": queue.left,
         "adjudicated": queue.decided,
         "waiting_for_coders": queue.waiting,
@@ -77,8 +79,8 @@ def _progress(progress: Sequence[CoderProgress], paces: Sequence[Pace]) -> Secti
         told = [f"{each.left:,} left"]
         told += [f"{each.stale:,} stale"] if each.stale else []
         told += [f"{each.skipped:,} skipped"] if each.skipped else []
-        told += [f"{facts['per_hour']:,.0f} an active hour"] if facts["per_hour"] else []
-        told += [f"{facts['per_day']:,.0f} a day"] if facts["per_day"] else []
+        told += [f"{facts['per_hour']:,.0f} an active hour"] if facts["per_hour"] and each.left else []
+        told += [f"{facts['per_day']:,.0f} a day"] if facts["per_day"] and each.left else []
         told += [f"done about {facts['finish'][:10]}"] if facts["finish"] else []
         told += [f"{'late: ' if facts['late'] else ''}due {facts['due'][:10]}"] if facts["due"] else []
         counted = f"{each.done:,} of {each.total:,}"
@@ -127,11 +129,19 @@ def _rounds(rounds: Sequence[RoundCounts]) -> Section:
     return Section("Rounds", tuple(lines))
 
 
-def _waiting(queue: QueueCounts, questions: int, version: int, fixed: Frozen | None, seen_by: int) -> Section:
+def _waiting(
+    queue: QueueCounts,
+    questions: int,
+    reviewed: Sequence[tuple[str, int, int]],
+    version: int,
+    fixed: Frozen | None,
+    seen_by: int,
+) -> Section:
     decided = f"{queue.decided:,} decided, {queue.waiting:,} wait for a coder"
     lines = [
         Line("disagreements to decide", f"{queue.left:,}", decided, queue.left > 0),
         Line("questions open", f"{questions:,}", "", questions > 0),
+        *(Line(name, f"{done:,} of {units:,} cases", "after unmasking") for name, done, units in reviewed),
         Line("codebook", f"version {version}"),
     ]
     if fixed is None:

@@ -27,8 +27,8 @@ class Gap:
 class RoundCounts:
     """One round in numbers: ``complete`` of its ``units`` have exactly the labels that they are meant to have.
 
-    ``meant`` and ``labels`` add up the units'; ``skips`` are assignments skipped for good. Adjudications and tie-breaks
-    are not in these; hidden repeats are counted apart (``repeats`` labelled of ``repeats_meant``).
+    ``meant`` and ``labels`` add up the units'; ``skips`` are assignments skipped for good. Adjudications, reviews
+    and tie-breaks are not in these; hidden repeats are counted apart (``repeats`` labelled of ``repeats_meant``).
     """
 
     round: str
@@ -84,6 +84,11 @@ _GAPS = f"""
     JOIN items i ON i.id = r.item_id
     WHERE m.coded <> m.meant
     ORDER BY i.key, r.model, r.condition, r.repeat"""
+# Reviews hold verdicts, not labels; they grow as they are given.
+_ROUNDS = """
+    SELECT name, kind FROM rounds WHERE NOT EXISTS (
+        SELECT 1 FROM batches w WHERE w.round = name AND json_extract(w.parameters, '$.review') IS NOT NULL)
+    ORDER BY name"""
 _REPEATS = """
     SELECT coalesce(sum(state = 2), 0), count(*) FROM assignments
     WHERE round = ? AND occurrence > 1 AND withdrawn_utc IS NULL"""
@@ -100,7 +105,7 @@ def round_counts(study: Study) -> tuple[RoundCounts, ...]:
     """The same rounds in numbers, without a row for each of their units."""
     connection = study.connection
     with reading(connection):
-        rounds = connection.execute("SELECT name, kind FROM rounds ORDER BY name").fetchall()
+        rounds = connection.execute(_ROUNDS).fetchall()
         found = [_counts(connection, name, kind) for name, kind in rounds]
         return tuple(each for each in found if each.units)
 

@@ -126,7 +126,7 @@ def _judges(connection: sqlite3.Connection) -> tuple[JudgeCounts, ...]:
 
 
 def coder_progress(study: Study) -> tuple[CoderProgress, ...]:
-    """Every coder in every round, in the order in which coders came."""
+    """Every coder in every round but reviews, which hold verdicts; in the order in which coders came."""
     rows = study.connection.execute(
         """SELECT coalesce(c.name, c.pseudonym), c.pseudonym, c.kind, a.round, d.kind, count(*), sum(a.state = 2),
                   sum(a.state = 3), sum(a.state < 2), coalesce(sum(n.flags <> '[]'), 0), coalesce(sum(n.stale), 0),
@@ -134,7 +134,8 @@ def coder_progress(study: Study) -> tuple[CoderProgress, ...]:
                   min(CASE WHEN a.state < 2 AND a.in_queue = 1 THEN b.due_utc END)
            FROM assignments a JOIN coders c ON c.id = a.coder_id JOIN rounds d ON d.name = a.round
            JOIN batches b ON b.id = a.batch_id LEFT JOIN annotations n ON n.assignment_id = a.id
-           WHERE a.withdrawn_utc IS NULL GROUP BY c.id, a.round ORDER BY c.id, a.round"""
+           WHERE a.withdrawn_utc IS NULL AND json_extract(b.parameters, '$.review') IS NULL
+           GROUP BY c.id, a.round ORDER BY c.id, a.round"""
     )
     return tuple(CoderProgress(*row) for row in rows)
 

@@ -172,6 +172,16 @@ def review_queue(connection: sqlite3.Connection, review: Review, coder_id: int) 
     return Queue(review.units, done=frozenset(unit for (unit,) in rows))
 
 
+def review_progress(connection: sqlite3.Connection) -> tuple[tuple[str, int, int], ...]:
+    """(review, units with a verdict, units) of every review, oldest first."""
+    rows = connection.execute(
+        "SELECT b.round, (SELECT count(DISTINCT a.unit_id) FROM assignments a WHERE a.round = b.round AND a.state = 2),"
+        " json_array_length(b.parameters, '$.units') FROM batches b"
+        " WHERE json_extract(b.parameters, '$.review') IS NOT NULL ORDER BY b.id"
+    )
+    return tuple((str(name), int(done), int(units)) for name, done, units in rows)
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """A verdict of one reviewer on one unit. ``kept``: see Review; ``sides``: the judges as they were shown."""

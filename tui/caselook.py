@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from db.cases import Case, Opinion
+from collections.abc import Sequence
+
+from db.cases import JUDGE_REASONS, WHY_BETTER, Case, Opinion
 from tui import rating
 from tui.casedesk import CaseDesk, Step
 from tui.document import Document, Writer
@@ -10,6 +12,8 @@ from tui.pieces import Piece, Row, piece
 from tui.pieces import width as width_of
 from tui.safetext import safe
 
+_REASONS = {**WHY_BETTER, **JUDGE_REASONS}
+_WHY = {"people": "Why they differ.", "judge": "Why they differ.", "judges": "Why it is the better one."}
 TITLES = {
     "people": "adjudication",
     "judge": "judge against people, unmasked",
@@ -24,11 +28,14 @@ def opinions(case: Case) -> Document:
         writer.line(case.why, "quiet").line()
     for opinion in case.opinions:
         _opinion(writer, opinion)
+    if case.decided is not None and not _spoken(case.opinions):
+        writer.line()
     if case.decided is not None:
         writer.line("decided  ", "strong").add(safe(case.decided.label or "").one_line(), "label")
         if case.decided.rating is not None:
             writer.add(f" {case.decided.rating}", "strong")
-        writer.add(f"  ({case.decided.reason})", "quiet")
+        reason = case.decided.reason or ""
+        writer.add(f"  ({_REASONS.get(reason, reason)})", "quiet")
         if case.decided.note:
             writer.line(safe(case.decided.note), indent=(3, 3))
     return writer.document()
@@ -49,8 +56,12 @@ def _opinion(writer: Writer, opinion: Opinion) -> None:
     for flag in opinion.flags:
         writer.add(f"  ⚑ {flag}", "strong")
     if opinion.words:
-        writer.line(safe(opinion.words), indent=(3, 3))
-    writer.line()
+        writer.line(safe(opinion.words), indent=(3, 3)).line()
+
+
+def _spoken(opinions: Sequence[Opinion]) -> bool:
+    """Whether the last of them ends in words, which a free line follows."""
+    return bool(opinions and opinions[-1].words)
 
 
 # --- rows -------------------------------------------------------------------------------------------
@@ -134,7 +145,7 @@ def hint(desk: CaseDesk) -> str:
         return "The key decides; then the reason." + note
     return {
         Step.RATING: "Two digits; Esc takes the label back.",
-        Step.REASON: "Why they differ. n adds a note first, Esc takes the label back.",
+        Step.REASON: f"{_WHY[desk.cases.mode]} n adds a note first, Esc takes the label back.",
         Step.NOTE: "Enter keeps the note, Esc leaves it as it was.",
         Step.SAVING: "",
         Step.DONE: "Nothing is left to decide. ← goes back, u takes the last decision back, q leaves.",

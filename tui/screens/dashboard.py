@@ -117,7 +117,7 @@ class BoardScreen(Screen[None], inherit_bindings=False):
         wide = self.size.width >= WIDE
         self._right.display = wide
         self._right.styles.width = self.size.width * 2 // 5
-        self._left.show([self.counts] if wide else [self.counts, self.live])
+        self._left.show([self.counts] if wide else [self.counts, self.live], [] if wide else [self.live])
         self._right.show([self.live])
 
     def on_resize(self, event: events.Resize) -> None:
