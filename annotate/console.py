@@ -25,7 +25,7 @@ def visible(text: str) -> str:
 
 
 def out() -> Console:
-    """The console for results: no markup, so that study text is never read as styling. Plain: no styles, no wrapping."""
+    """The console for results: no markup, so that study text is never read as styling. Plain: no style, no wrapping."""
     from rich.console import Console
 
     if speaks_plainly():
