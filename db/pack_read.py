@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from db.chain import EventRow
+from db.chain import EventRow, row_json
 from db.connection import PACK_ID, StudyConnection, check_identity, is_encrypted, reading
 from db.faults import damaged, translate
 from db.incoming import Incoming, IncomingLog, rows_of
@@ -21,10 +21,14 @@ from db.study import real_path
 
 @dataclass(frozen=True, slots=True)
 class ReadPack:
-    """``content``: what was packed, as it says now; ``rows``: the acts with their hashes; ``codes``: code by row."""
+    """``content``: what was packed, as it says now, and ``spelled``, the text of it that codes are made over.
+
+    ``rows``: the acts with their hashes; ``codes``: the code of each by its number.
+    """
 
     source: str
     content: Mapping[str, Any]
+    spelled: str
     code: str
     digest: str
     ratchet: bytes
@@ -35,10 +39,6 @@ class ReadPack:
     @property
     def log(self) -> str:
         return str(self.content["log"])
-
-    @property
-    def spelled(self) -> str:
-        return spelled(dict(self.content))
 
     @property
     def codebooks(self) -> dict[int, str]:
@@ -96,13 +96,17 @@ def _read(connection: StudyConnection, source: str) -> ReadPack:
     with reading(connection):
         code, digest, ratchet = connection.execute("SELECT code, digest, ratchet FROM pack").fetchone()
         (log,) = connection.execute("SELECT id FROM logs").fetchone()
+        content, rows = content_of(connection), rows_of(connection, log)
+        for row, _ in rows:
+            row_json(row)  # what JSON cannot spell is no act: refused here, before anything is made of it
         return ReadPack(
             source=source,
-            content=content_of(connection),
+            content=content,
+            spelled=spelled(content),
             code=code,
             digest=digest,
             ratchet=ratchet,
-            rows=rows_of(connection, log),
+            rows=rows,
             codes=dict(connection.execute("SELECT seq, code FROM seals").fetchall()),
             texts={row[0]: (row[1], row[2]) for row in connection.execute("SELECT digest, salt, text FROM texts")},
         )
