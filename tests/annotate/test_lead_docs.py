@@ -27,7 +27,7 @@ def options(name: str) -> set[str]:
 
 
 def test_every_command_and_option_on_the_page_exists() -> None:
-    blocks = re.findall(r"```\n(.*?)```", TEXT, re.DOTALL)
+    blocks = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)
     lines = [line.split("#")[0] for block in blocks for line in block.splitlines()]
     lines += re.findall(r"`annotate ([^`]*)`", TEXT)
     assert len(lines) > 20

@@ -36,6 +36,13 @@ def command_lines(text: str) -> list[str]:
     return [line for line in joined.splitlines() if line.strip() and not line.lstrip().startswith("#")]
 
 
+def opens_a_screen(line: str) -> bool:
+    """Whether the line needs a terminal, so that a test of pages can only parse it."""
+    words = shlex.split(line, comments=True)
+    quiet = {"--plain", "--json", "--list", "--unit"}
+    return words[0] == "annotate" and words[1] in ("code", "dashboard", "adjudicate", "demo") and not quiet & set(words)
+
+
 def execute(line: str, folder: Path) -> Ran:
     """Run one line in `folder`."""
     words = shlex.split(line, comments=True)

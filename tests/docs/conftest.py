@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from annotate.__main__ import run
-from tests.docs.pages import study
+from tests.docs.pages import REPOSITORY, study
 from tests.docs.runner import Runner
 
 COLUMNS = "question_id=item,model=model,coder=coder,label=label"
@@ -48,6 +48,30 @@ def _make(name: str, path: Path, made: Callable[[str], Path]) -> None:
         _quietly("import", path, sample("ehq-run", "simulated_coders.csv"), "--map", COLUMNS, "--simulated")
 
 
+def _lead_files(folder: Path, coded: Path) -> None:
+    """What a lead brings along: known labels of responses that are not drawn, and a changed codebook."""
+    import annotate
+
+    draw = folder / "draw.db"
+    shutil.copy(coded, draw)
+    _quietly("sample", draw, "--n", 300, "--seed", 42)
+    with annotate.open_study(draw) as study:
+        labels = study.labels
+    draw.unlink()
+    spare = labels[labels["pi"].isna()].drop_duplicates(["item", "model"])
+    for name, start in (("known.csv", 0), ("checks.csv", 10)):
+        rows = spare.iloc[start : start + 10][["item", "model", "label"]].assign(explanation="the codebook's example")
+        rows.to_csv(folder / name, index=False)
+    text = (REPOSITORY / "annotate" / "protocols" / "ehq.toml").read_text(encoding="utf-8")
+    for old, new in (
+        ("version = 1", 'version = 2\nname = "ehq"'),
+        ("may, might, probably", "may, might, could, probably"),
+    ):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    (folder / "new.toml").write_text(text, encoding="utf-8")
+
+
 def _quietly(*arguments: object) -> None:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as err:
         code = run([str(argument) for argument in arguments])
@@ -64,7 +88,9 @@ def reader(studies: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.M
         folder = tmp_path / "reader"
         folder.mkdir()
         if name := study(page):
-            shutil.copy(studies(name), folder / "study.db")
+            shutil.copy(studies("ehq" if name == "lead" else name), folder / "study.db")
+        if name == "lead":
+            _lead_files(folder, studies("coded"))
         return Runner(folder)
 
     return make

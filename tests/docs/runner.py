@@ -69,6 +69,9 @@ class Runner:
 
     def _sh(self, block: Block) -> None:
         for line in commands.command_lines(block.text):
+            if commands.opens_a_screen(line):
+                commands.parse(line)
+                continue
             ran = commands.execute(line, self.folder)
             assert ran.code == int(block.marks.get("exit", 0)), f"{line}\nended with {ran.code}:\n{ran.out}"
 
