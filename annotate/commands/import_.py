@@ -121,7 +121,7 @@ def _list_rejects(report: ImportReport) -> None:
 
 
 def _show(report: ImportReport, notes: list[str], as_json: bool) -> None:
-    from annotate.console import emit_json, notice, table
+    from annotate.console import emit_json, notice, table, visible
     from annotate.importing import report_facts
 
     if as_json:
@@ -144,7 +144,7 @@ def _show(report: ImportReport, notes: list[str], as_json: bool) -> None:
         return
     for what, names in (("Judges", report.judges), ("Coders", report.coders)):
         if names:
-            click.echo(f"{what}: {', '.join(names)}")
+            click.echo(visible(f"{what}: {', '.join(names)}"))
     sys.stdout.flush()
 
 

@@ -40,9 +40,9 @@ def status(study: Path, passphrase_file: Path | None, as_json: bool) -> None:
 
 
 def _show(facts: dict[str, Any], study: Path) -> None:
-    from annotate.console import table
+    from annotate.console import table, visible
 
-    click.echo(f"{facts['title']}: protocol {facts['protocol']}, version {facts['protocol_version']}")
+    click.echo(visible(f"{facts['title']}: protocol {facts['protocol']}, version {facts['protocol_version']}"))
     counts = facts["counts"]
     models = f", {len(counts['models'])} models" if counts["models"] != [""] else ""
     failures = f"{counts['technical_failures']:,} technical failures"
