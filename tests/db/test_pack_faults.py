@@ -1,5 +1,5 @@
-"""A pack is killed at every write of a session and of its merge, and its disk is filled: what was acknowledged is in it,
-it proves itself, the next session goes on, and the study takes it in."""
+"""A pack is killed at every write of a session and of its merge, and its disk is filled: what was acknowledged is
+in it, it proves itself, the next session goes on, and the study takes it in."""
 
 from __future__ import annotations
 
