@@ -12,7 +12,6 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from db.acts import body_of
 from db.annotations import events_of, refold
@@ -34,9 +33,10 @@ from db.cases import (
 )
 from db.clock import utc_now
 from db.coders import insert_coder
-from db.connection import StudyConnection, reading, writing
+from db.connection import reading, writing
 from db.faults import ProtocolChanged, Refused
 from db.fold import UNDOABLE, fold
+from db.held import HeldStudy
 from db.ids import RandomBytes, new_id
 from db.logs import NewEvent, append
 from db.records import Act, Blindness, Protocol
@@ -62,7 +62,7 @@ class Decision:
     active_ms: int = 0
 
 
-class AdjudicationSession:
+class AdjudicationSession(HeldStudy):
     """One adjudicator at work. ``mode``: people (final labels), judge or judges (verdicts on a review)."""
 
     def __init__(
@@ -206,11 +206,7 @@ class AdjudicationSession:
         """
         with writing(self._connection) as connection:
             check_writer(connection, self._writer, confirmed=False)
-            rows = connection.execute(
-                "SELECT seq, kind, json_extract(body, '$.target') FROM events WHERE log_id = ? ORDER BY seq",
-                (self._writer.log.id,),
-            )
-            done = Stacks.of(rows).done
+            done = Stacks.of_log(connection, self._writer.log.id).done
             if not done:
                 return None
             row = connection.execute(
@@ -236,23 +232,7 @@ class AdjudicationSession:
             refold(connection, assignment)
             return str(unit)
 
-    def close(self) -> None:
-        self._lock.release()
-        self.study.close()
-
-    def __enter__(self) -> AdjudicationSession:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     # --- inside ---------------------------------------------------------------------------------
-
-    @property
-    def _connection(self) -> StudyConnection:
-        return self.study.connection
 
     def _begin(self) -> None:
         """Seeing judges, or coders by name, is an unmasking of everything and is logged once."""

@@ -14,6 +14,7 @@ from typing import Literal
 
 from db.annotations import read_annotation
 from db.faults import Refused
+from db.items import ITEM_COLUMNS, coding_item
 from db.records import CodingItem, Protocol
 
 Mode = Literal["people", "judge", "judges"]
@@ -171,8 +172,8 @@ def _threshold(protocol: Protocol) -> dict[str, int]:
 
 # --- one case ---------------------------------------------------------------------------------------
 
-_ITEM = """
-    SELECT u.id, i.question, i.context, i.gold, i.rationale, i.options, r.text, r.text_b, r.reason, r.choice, r.id
+_ITEM = f"""
+    SELECT u.id, r.id, {ITEM_COLUMNS}
     FROM units u JOIN responses r ON r.id = u.response_id JOIN items i ON i.id = r.item_id WHERE u.public_id = ?"""
 _OPINIONS = """
     SELECT c.uid, coalesce(c.name, c.pseudonym), n.label, n.rating, t.text, coalesce(n.flags, '[]'),
@@ -197,24 +198,8 @@ def unit_item(connection: sqlite3.Connection, unit: str) -> tuple[int, int, Codi
     row = connection.execute(_ITEM, (unit,)).fetchone()
     if row is None:
         raise Refused(f"There is no unit {unit}.")
-    number, question, context, gold, rationale, options, text, text_b, reason, choice, response = row
-    item = CodingItem(
-        assignment=unit,
-        unit=unit,
-        position=0,
-        question=question,
-        context=context,
-        gold=tuple(json.loads(gold)),
-        rationale=rationale,
-        options=tuple(json.loads(options)),
-        text=text,
-        text_b=text_b,
-        reason=reason,
-        choice=choice,
-        impossible=(),
-        sides_swapped=False,
-    )
-    return number, response, item
+    number, response, *columns = row
+    return number, response, coding_item(unit, 0, tuple(columns))
 
 
 def coder_opinions(connection: sqlite3.Connection, unit: str, unit_id: int, *, names: bool) -> tuple[Opinion, ...]:

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 
 from db.annotations import read_annotation
 from db.blindness import account_of, blindness_of
@@ -19,6 +18,7 @@ from db.coders import Coder, find_coder
 from db.connection import StudyConnection, writing
 from db.drafts import Drafts
 from db.faults import ProtocolChanged, Refused, StudyError, translate
+from db.held import HeldStudy
 from db.ids import RandomBytes
 from db.lineage import version_of
 from db.queue import (
@@ -43,7 +43,7 @@ ReadProtocol = Callable[[str, str], Protocol]
 """From TOML text and the name of its source to a checked protocol."""
 
 
-class CodingSession:
+class CodingSession(HeldStudy):
     """One coder at work on a study. Use ``open``; close it (or leave its ``with`` block) to let the coder's lock go."""
 
     def __init__(self, study: Study, coder: Coder, writer: Writer, lock: SessionLock) -> None:
@@ -239,25 +239,7 @@ class CodingSession:
         """
         self._drafts.set(assignment, text)
 
-    # --- the end --------------------------------------------------------------------------------
-
-    def close(self) -> None:
-        self._lock.release()
-        self.study.close()
-
-    def __enter__(self) -> CodingSession:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     # --- inside ---------------------------------------------------------------------------------
-
-    @property
-    def _connection(self) -> StudyConnection:
-        return self.study.connection
 
     def _read(self, assignment_id: int) -> CodingItem:
         return read_item(self._connection, self._item_sql, self.protocol, assignment_id)
@@ -280,12 +262,7 @@ class CodingSession:
 
     def _read_stacks(self, connection: sqlite3.Connection) -> Stacks:
         if self._stacks is None:
-            self._stacks = Stacks.of(
-                connection.execute(
-                    "SELECT seq, kind, json_extract(body, '$.target') FROM events WHERE log_id = ? ORDER BY seq",
-                    (self._writer.log.id,),
-                )
-            )
+            self._stacks = Stacks.of_log(connection, self._writer.log.id)
         return self._stacks
 
     def _saved(self, connection: StudyConnection, written: Written, kind: str, moved: str | None = None) -> Saved:

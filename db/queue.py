@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from dataclasses import dataclass
 from typing import Literal
@@ -10,6 +9,7 @@ from typing import Literal
 from db.acts import mirrored
 from db.columns import condition_sql
 from db.fold import DONE, SKIPPED, SKIPPED_ONCE, TO_DO
+from db.items import ITEM_COLUMNS, coding_item
 from db.records import CodingItem, Progress, Protocol, QueueEntry
 
 Seek = Literal["open", "done", "skipped", "flagged", "noted"]
@@ -44,8 +44,7 @@ def item_sql(protocol: Protocol) -> str:
     """What is fetched of an assignment; of its strata only whether each rule of impossible labels applies."""
     rules = "".join(f", {condition_sql(rule.field, rule.values)}" for rule in protocol.impossible)
     return f"""
-        SELECT a.uid, a.position, i.question, i.context, i.gold, i.rationale, i.options, r.text, r.text_b, r.reason,
-               r.choice, a.sides_swapped,
+        SELECT a.uid, a.position, {ITEM_COLUMNS}, a.sides_swapped,
                (SELECT t.text FROM answers w JOIN texts t ON t.digest = w.text WHERE w.assignment_id = a.id
                 ORDER BY w.id DESC LIMIT 1){rules}
         FROM assignments a
@@ -58,25 +57,10 @@ def item_sql(protocol: Protocol) -> str:
 def read_item(connection: sqlite3.Connection, sql: str, protocol: Protocol, assignment_id: int) -> CodingItem:
     """The assignment as its coder may see it; ``sql`` is ``item_sql`` of the protocol."""
     row = connection.execute(sql, (assignment_id,)).fetchone()
-    uid, position, question, context, gold, rationale, options, text, text_b, reason, choice, *rest = row
-    swapped, answer, *applies = rest
-    return CodingItem(
-        assignment=uid,
-        unit=uid,
-        position=position,
-        question=question,
-        context=context,
-        gold=tuple(json.loads(gold)),
-        rationale=rationale,
-        options=tuple(json.loads(options)),
-        text=text,
-        text_b=text_b,
-        reason=reason,
-        choice=choice,
-        impossible=_impossible(protocol, applies),
-        sides_swapped=bool(swapped),
-        answer=answer,
-    )
+    uid, position, *columns = row[:11]
+    swapped, answer, *applies = row[11:]
+    impossible = _impossible(protocol, applies)
+    return coding_item(uid, position, tuple(columns), impossible=impossible, swapped=bool(swapped), answer=answer)
 
 
 def _impossible(protocol: Protocol, applies: list[int]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -22,6 +23,15 @@ class Stacks:
         for seq, kind, target in events:
             stacks.add(seq, kind, target)
         return stacks
+
+    @classmethod
+    def of_log(cls, connection: sqlite3.Connection, log_id: int) -> Stacks:
+        """From the events of a log as they stand. Raises ValueError where the log is not possible."""
+        return cls.of(
+            connection.execute(
+                "SELECT seq, kind, json_extract(body, '$.target') FROM events WHERE log_id = ? ORDER BY seq", (log_id,)
+            )
+        )
 
     def add(self, seq: int, kind: str, target: int | None = None) -> None:
         """Take in one more event. A new act leaves nothing to redo."""

@@ -8,20 +8,20 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from textual import events
-from textual.app import App
 from textual.binding import BindingType
 from textual.message import Message
 
 from db.records import Protocol
 from tui.controller import Controller
 from tui.keymap import Keymap
+from tui.quiet import QuietApp
 from tui.requests import Report
 from tui.screens.coding import CodingScreen
 from tui.studythread import StudyThread
 from tui.themes import THEMES
 
 
-class CodingApp(App[None], inherit_bindings=False):
+class CodingApp(QuietApp, inherit_bindings=False):
     """Runs one coder's session. Keys go to the key machine; nothing is bound here."""
 
     TITLE = "annotate"
@@ -49,7 +49,6 @@ class CodingApp(App[None], inherit_bindings=False):
         theme: str = "dark",
     ) -> None:
         super().__init__(ansi_color=theme not in THEMES)
-        self.failure: Exception | None = None
         # Nothing here uses Textual's tooltips and toasts; each of them would be a widget to mount.
         self._disable_tooltips = self._disable_notifications = True
         self.look = theme
@@ -84,17 +83,6 @@ class CodingApp(App[None], inherit_bindings=False):
         if isinstance(event, events.MouseEvent) and not event.is_forwarded:
             self.controller.touch(event.time)
         await super().on_event(event)
-
-    def _handle_exception(self, error: Exception) -> None:
-        """Remember an error of the program and stop. Textual would print it with all locals, study text included."""
-        self.failure = self.failure or error
-        super()._handle_exception(error)
-
-    def _fatal_error(self) -> None:
-        self._close_messages_no_wait()
-
-    def panic(self, *renderables: object) -> None:
-        self._close_messages_no_wait()
 
     def turn_theme(self) -> str:
         """Take the next theme; returns its name. A terminal without colours has only its own."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from textual import events
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.message import Message
@@ -26,6 +26,7 @@ from tui.keymap import Keymap, make_keymap
 from tui.pane import Pane
 from tui.ports import Cases
 from tui.presses import press_of
+from tui.quiet import QuietApp
 from tui.themes import THEMES
 from tui.widgets.rows import Rows
 from tui.widgets.stack import Stack
@@ -182,7 +183,7 @@ _SCROLL: dict[str, Callable[[Pane], int]] = {
 }
 
 
-class CaseApp(App[None], inherit_bindings=False):
+class CaseApp(QuietApp, inherit_bindings=False):
     """One adjudicator's session. All that touches the study runs in one thread, in order."""
 
     CSS_PATH = "../desk.tcss"
@@ -199,7 +200,6 @@ class CaseApp(App[None], inherit_bindings=False):
 
     def __init__(self, cases: Cases, who: str, *, clock: Callable[[], float], theme: str = "dark") -> None:
         super().__init__(ansi_color=theme not in THEMES)
-        self.failure: BaseException | None = None
         self.look, self.who = theme, who
         self.keymap: Keymap = make_keymap(cases.protocol)
         self._study = ThreadPoolExecutor(max_workers=1, thread_name_prefix="study")
@@ -232,14 +232,3 @@ class CaseApp(App[None], inherit_bindings=False):
     def finish(self) -> None:
         """Wait for what was asked for."""
         self._study.shutdown(wait=True)
-
-    def _handle_exception(self, error: Exception) -> None:
-        """Remember an error of the program and stop. Textual would print it with all locals, study text included."""
-        self.failure = self.failure or error
-        super()._handle_exception(error)
-
-    def _fatal_error(self) -> None:
-        self._close_messages_no_wait()
-
-    def panic(self, *renderables: object) -> None:
-        self._close_messages_no_wait()

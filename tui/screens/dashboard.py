@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from textual import events
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.message import Message
@@ -25,6 +25,7 @@ from tui.pane import Pane
 from tui.pieces import Row, piece
 from tui.ports import Board, Dashboard, Section
 from tui.presses import press_of
+from tui.quiet import QuietApp
 from tui.safetext import safe
 from tui.themes import THEMES
 from tui.widgets.rows import Rows
@@ -165,7 +166,7 @@ def _step_back() -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOW)
 
 
-class DashboardApp(App[None], inherit_bindings=False):
+class DashboardApp(QuietApp, inherit_bindings=False):
     """Asks the port for boards in two threads, so that counts never wait for live numbers."""
 
     CSS_PATH = "../desk.tcss"
@@ -189,7 +190,6 @@ class DashboardApp(App[None], inherit_bindings=False):
         live_every: float = LIVE_EVERY,
     ) -> None:
         super().__init__(ansi_color=theme not in THEMES)
-        self.failure: BaseException | None = None
         self.look, self.problem = theme, ""
         self.counted: Board | None = None
         self.computed: Board | None = None
@@ -248,14 +248,3 @@ class DashboardApp(App[None], inherit_bindings=False):
         self._close()
         for pool in self._pools.values():
             pool.shutdown(wait=True, cancel_futures=True)
-
-    def _handle_exception(self, error: Exception) -> None:
-        """Remember an error of the program and stop. Textual would print it with all locals, study text included."""
-        self.failure = self.failure or error
-        super()._handle_exception(error)
-
-    def _fatal_error(self) -> None:
-        self._close_messages_no_wait()
-
-    def panic(self, *renderables: object) -> None:
-        self._close_messages_no_wait()
