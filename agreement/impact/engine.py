@@ -152,7 +152,7 @@ def _one_judge(
     notes = dict.fromkeys(note for found in results.values() for result in found.values() for note in result.notes)
     if sample is None:
         return JudgeImpact(judge, models, {}, {}, None, {}, (), (), tuple(notes))
-    fair = _fairness(corpus, sample, scores[0], judge, options) if options.fair else None
+    fair = _fairness(corpus, sample, scores, judge, options) if options.fair else None
     sweeps = _sweeps(corpus, sample, scores, judge, options)
     treatments = treatment_rows(corpus, sample, scores, judge, options.by_draws, options.seed, options.level, questions)
     notes |= dict.fromkeys(f"{row.treatment}: {row.caution}" for row in treatments if row.caution)
@@ -170,9 +170,10 @@ def _one_judge(
     )
 
 
-def _fairness(corpus: Records, sample: Sample, score: Score, judge: str, options: Options) -> Fairness:
-    """Fairness of the verdicts behind the first score."""
-    cases = build_cases(Verdicts(score, corpus.labels), judge, corpus, sample)
+def _fairness(corpus: Records, sample: Sample, scores: Sequence[Score], judge: str, options: Options) -> Fairness:
+    """Fairness of the verdicts behind the first score, and behind those that ask the same of other records."""
+    beside = tuple(score for score in scores[1:] if _asks_the_same(scores[0], score))
+    cases = build_cases(Verdicts(scores[0], corpus.labels, beside), judge, corpus, sample)
     return fairness(
         cases,
         corpus,
@@ -183,6 +184,13 @@ def _fairness(corpus: Records, sample: Sample, score: Score, judge: str, options
         level=options.level,
         permutations=options.permutations,
     )
+
+
+def _asks_the_same(first: Score, other: Score) -> bool:
+    """Whether two scores are about the same ratings of reasons, cut at the same threshold."""
+    if not isinstance(first, Reasoned) or not isinstance(other, Reasoned):
+        return False
+    return not (first.coded or other.coded or other.judge_free) and first.threshold == other.threshold
 
 
 def _sweeps(

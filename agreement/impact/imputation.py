@@ -16,7 +16,7 @@ from agreement.errors import AgreementError
 from agreement.impact.records import BoolArray, FloatArray, IntArray
 
 DRAWS = 200
-STEPS, CAP = 12, 3.0
+STEPS, CAP, CLOSE = 12, 3.0, 1e-6  # the error after a step of 1e-6 is about its square
 RIDGE, CELL_RIDGE = 1.0, 0.001
 
 
@@ -54,7 +54,8 @@ def imputed_probabilities(
     shape = np.concatenate([np.ones(len(labelled)), np.full(len(pseudo_x), 1 / q)])
     weights = rng.standard_gamma(shape, size=(draws, len(shape)))
     ridge = np.concatenate([np.full(len(allowed), CELL_RIDGE), np.full(x.shape[1] - len(allowed), RIDGE)])
-    theta = _fit(rows, target, mask, weights, ridge)
+    middle = _fit(rows, target, mask, shape[None], ridge)
+    theta = _fit(rows, target, mask, weights, ridge, middle)
     return _softmax(np.einsum("kp,dqp->dkq", x, theta), allowed[cells]), kind.reshape(-1)
 
 
@@ -101,10 +102,20 @@ def _pseudo_records(data: CompletionInput) -> tuple[FloatArray, FloatArray, IntA
     return np.array(x), np.array(y), np.array(cell, np.int64)
 
 
-def _fit(x: FloatArray, y: FloatArray, mask: BoolArray, weights: FloatArray, ridge: FloatArray) -> FloatArray:
-    """(D, q, p) coefficients by Newton's method with capped steps, all draws at once."""
+def _fit(
+    x: FloatArray,
+    y: FloatArray,
+    mask: BoolArray,
+    weights: FloatArray,
+    ridge: FloatArray,
+    start: FloatArray | None = None,
+) -> FloatArray:
+    """(D, q, p) coefficients by Newton's method with capped steps, all draws at once.
+
+    start: (1, q, p) coefficients near all of them, which saves half of the steps.
+    """
     draws, p, q = len(weights), x.shape[1], y.shape[1]
-    theta = np.zeros((draws, q, p))
+    theta = np.zeros((draws, q, p)) if start is None else np.repeat(start, draws, axis=0)
     penalty = np.tile(ridge, q)
     for _ in range(STEPS):
         chance = _softmax(np.einsum("np,dqp->dnq", x, theta), mask)
@@ -113,21 +124,23 @@ def _fit(x: FloatArray, y: FloatArray, mask: BoolArray, weights: FloatArray, rid
         hessian[:, np.arange(q * p), np.arange(q * p)] += penalty
         step = np.linalg.solve(hessian, gradient.reshape(draws, q * p, 1)).reshape(draws, q, p)
         theta += np.clip(step, -CAP, CAP)
-        if np.abs(step).max() < 1e-9:
+        if np.abs(step).max() < CLOSE:
             break
     return theta
 
 
 def _hessian(x: FloatArray, chance: FloatArray, weights: FloatArray) -> FloatArray:
     """(D, q p, q p) negative second derivatives of the weighted log likelihood."""
-    draws, n, q = chance.shape
+    draws, _, q = chance.shape
     p = x.shape[1]
-    outer = (x[:, :, None] * x[:, None, :]).reshape(n, p * p)
+    above, beside = np.triu_indices(p)
+    outer = x[:, above] * x[:, beside]
     hessian = np.empty((draws, q, p, q, p))
     for k in range(q):
         for m in range(k, q):
             factor = weights * chance[..., k] * ((1.0 if k == m else 0.0) - chance[..., m])
-            block = (factor @ outer).reshape(draws, p, p)
+            block = np.empty((draws, p, p))
+            block[:, above, beside] = block[:, beside, above] = factor @ outer
             hessian[:, k, :, m, :] = block
             hessian[:, m, :, k, :] = block
     return hessian.reshape(draws, q * p, q * p)

@@ -56,10 +56,15 @@ class ProfileSetting:
 
 @dataclass(frozen=True, slots=True)
 class ImputedProfiles:
-    """Profiles where whole questions, not whole facts, were labelled: estimates by model and part, with the ranking."""
+    """Profiles where whole questions, not whole facts, were labelled: estimates by model and part, with the ranking.
+
+    delta: people minus judge. whole: questions with all responses labelled, by model.
+    """
 
     judge: dict[str, dict[str, float]]
     human: dict[str, dict[str, Estimate]]
+    delta: dict[str, dict[str, Estimate]]
+    whole: dict[str, int]
     ranking: Ranking | None
     questions: int
     labelled: int
@@ -108,11 +113,12 @@ def fact_study(
     facts = _fact_records(corpus, first, tables, setting)
     if sample is None:
         return facts, None
-    people = fact_table(sample.records, _people(sample, setting))
-    order = _match(corpus, first, sample.records, people)
-    whole = (people.counts.sum(axis=2) >= first.counts[order].sum(axis=2) - 1e-9).all(axis=1)
+    people = fact_table(sample.records, people_outcomes(sample, setting))
+    order = match_facts(corpus, first, sample.records, people)
+    asked = responses_asked(corpus)[order]
+    whole = (people.counts.sum(axis=2) >= asked - 1e-9).all(axis=1)
     if not whole.any():
-        raise AgreementError(_why_incomplete(people, first, order))
+        raise AgreementError(_why_incomplete(people, asked))
     profiles = profiles_of(people, setting.treatment, setting.threshold)
     shares = np.eye(len(FACT_LABELS))[profiles] * whole[:, None]
     inclusion, weight = _fact_design(sample, people)
@@ -129,41 +135,73 @@ def imputed_profiles(
     draws: int = 200,
     seed: int = 0,
     level: float = 0.95,
+    target: str = "corpus",
 ) -> ImputedProfiles:
-    """Profiles of the whole corpus from a sample of whole questions; raises AgreementError when none is whole."""
+    """Profiles of the whole corpus from a sample of whole questions; raises AgreementError when none is whole.
+
+    target: "population" also resamples the facts, the same ones for all models, in every completed corpus.
+    """
     score = Profiles("paper")
     judged, people = (
         fact_table(corpus, judge_outcomes(corpus, judge, setting.labels)),
-        fact_table(sample.records, _people(sample, setting)),
+        fact_table(sample.records, people_outcomes(sample, setting)),
     )
-    order = _match(corpus, judged, sample.records, people)
-    asked, told = judged.counts.sum(axis=2), np.zeros(judged.counts.shape[:2])
+    order = match_facts(corpus, judged, sample.records, people)
+    asked, told = responses_asked(corpus), np.zeros(judged.counts.shape[:2])
     told[order] = people.counts.sum(axis=2)
     whole = (told > 0) & (told >= asked - 1e-9)
     if not whole.any():
         raise AgreementError(SINGLE_RESPONSES)
     verdicts = np.full(whole.shape, UNGRADABLE, np.int64)
     verdicts[order] = question_outcomes(grade(people.counts, setting.treatment), setting.threshold)
-    fixed, drawn = {}, {}
+    times = _fact_times(corpus, draws, seed) if target == "population" else None
+    fixed, drawn, moved, complete = {}, {}, {}, {}
     for m, model in enumerate(corpus.model.names):
         mine = judged.model == m
         rng = stream(seed, "profiles", model)
-        fixed[model], drawn[model] = _one_model(judged.counts[mine], whole[mine], verdicts[mine], setting, draws, rng)
-    human = {
-        model: {
-            part: from_draws(float(np.nanmean(v[:, i])), v[:, i], level=level, method=METHOD, why=score.why(part))
-            for i, part in enumerate(score.parts)
-        }
-        for model, v in drawn.items()
+        taken = None if times is None else times[:, judged.fact[mine]]
+        found = _one_model(judged.counts[mine], whole[mine], verdicts[mine], setting, draws, rng, taken)
+        fixed[model], judge_drawn, drawn[model] = found
+        moved[model], complete[model] = drawn[model] - judge_drawn, int(whole[mine].sum())
+    human = {model: _estimates(values, np.nanmean(values, axis=0), score, level) for model, values in drawn.items()}
+    delta = {
+        model: _estimates(moved[model], np.nanmean(drawn[model], axis=0) - fixed[model], score, level)
+        for model in drawn
     }
     judge_values = {m: dict(zip(score.parts, v.tolist(), strict=True)) for m, v in fixed.items()}
-    ranking = _rank_knows(judge_values, human, {m: v[:, score.parts.index("knows")] for m, v in drawn.items()}, level)
+    at = score.parts.index(score.headline)
+    ranking = _ranked(score.headline, judge_values, human, {m: v[:, at] for m, v in drawn.items()}, level)
     note = (
         f"{int(whole.sum())} of {int((asked > 0).sum())} questions have all their responses labelled; the others are "
         "imputed as if people's verdicts on a fact's questions hang together only through the judge's grades: label "
         "whole facts to do without that"
     )
-    return ImputedProfiles(judge_values, human, ranking, int((asked > 0).sum()), int(whole.sum()), note)
+    return ImputedProfiles(
+        judge_values, human, delta, complete, ranking, int((asked > 0).sum()), int(whole.sum()), note
+    )
+
+
+def _estimates(draws: FloatArray, values: FloatArray, score: Profiles, level: float) -> dict[str, Estimate]:
+    return {
+        part: from_draws(float(values[i]), draws[:, i], level=level, method=METHOD, why=score.why(part))
+        for i, part in enumerate(score.parts)
+    }
+
+
+def _fact_times(corpus: Records, draws: int, seed: int) -> FloatArray:
+    """(D, facts) how often each fact is taken in each draw."""
+    assert corpus.fact is not None
+    size = len(corpus.fact.names)
+    times: IntArray = stream(seed, "facts").multinomial(size, np.full(size, 1 / size), size=draws)
+    return times.astype(np.float64)
+
+
+def responses_asked(corpus: Records) -> FloatArray:
+    """(F, 10) responses to each question of each fact, with or without a label."""
+    each = np.zeros((len(corpus), len(LABELS)))
+    each[:, 0] = corpus.count
+    asked: FloatArray = fact_table(corpus, each).counts.sum(axis=2)
+    return asked
 
 
 def _one_model(
@@ -173,33 +211,41 @@ def _one_model(
     setting: ProfileSetting,
     draws: int,
     rng: np.random.Generator,
-) -> tuple[FloatArray, FloatArray]:
-    """(P,) parts under the judge and (D, P) under completed human verdicts, for the facts (F, 10, 4) of one model."""
+    times: FloatArray | None,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Parts of the facts (F, 10, 4) of one model: (P,) under the judge, (D or 1, P) the same with resampled facts, and
+    (D, P) under completed human verdicts. times: (D, F) of each fact, None where the corpus is the target."""
     score = Profiles("paper")
     own = question_outcomes(grade(counts, setting.treatment), setting.threshold)
-    fixed = score.values(_profile_counts(own[None], setting) @ _feature_rows())[0]
+    once = np.ones((1, len(counts)))
+    fixed = score.values(_profile_counts(own[None], setting, once) @ _feature_rows())[0]
+    judged = (
+        fixed[None] if times is None else score.values(_profile_counts(own[None], setting, times) @ _feature_rows())
+    )
     labels = complete_labels(_question_input(counts, whole, verdicts, setting), draws=draws, rng=rng)
     completed = labels.reshape(draws, len(counts), len(GRADES)) - 1
-    return fixed, score.values(_profile_counts(completed, setting) @ _feature_rows())
+    taken = once if times is None else times
+    return fixed, judged, score.values(_profile_counts(completed, setting, taken) @ _feature_rows())
 
 
-def _rank_knows(
+def _ranked(
+    part: str,
     judge: dict[str, dict[str, float]],
     human: dict[str, dict[str, Estimate]],
     draws: dict[str, FloatArray],
     level: float,
 ) -> Ranking:
-    values = {m: parts["knows"].value for m, parts in human.items()}
+    values = {m: parts[part].value for m, parts in human.items()}
     return rank_models(
-        "knows",
-        {m: parts["knows"] for m, parts in judge.items()},
+        part,
+        {m: parts[part] for m, parts in judge.items()},
         {m: np.nan if value is None else value for m, value in values.items()},
         draws,
         level=level,
     )
 
 
-def _people(sample: Sample, setting: ProfileSetting) -> FloatArray:
+def people_outcomes(sample: Sample, setting: ProfileSetting) -> FloatArray:
     """(n, 4) people's shares, correct to other; zero where there is no usable label."""
     at = position(sample.records.labels, setting.labels, "profiles")
     return sample.shares[:, at] * ~sample.has(*WITHOUT_LABEL)[:, None]
@@ -249,7 +295,7 @@ def _rows_of(records: Records, table: FactTable) -> IntArray:
     return np.searchsorted(table.model * width + table.fact, records.model.codes * width + records.fact.codes)
 
 
-def _match(corpus: Records, whole: FactTable, sampled: Records, part: FactTable) -> IntArray:
+def match_facts(corpus: Records, whole: FactTable, sampled: Records, part: FactTable) -> IntArray:
     """(facts of the sample,) their positions among the facts of the corpus."""
     assert corpus.fact is not None
     assert sampled.fact is not None
@@ -264,8 +310,8 @@ def _match(corpus: Records, whole: FactTable, sampled: Records, part: FactTable)
     return np.array([place[key] for key in keys], np.int64)
 
 
-def _why_incomplete(people: FactTable, whole: FactTable, order: IntArray) -> str:
-    told, asked = people.counts.sum(axis=2), whole.counts[order].sum(axis=2)
+def _why_incomplete(people: FactTable, asked: FloatArray) -> str:
+    told = people.counts.sum(axis=2)
     if ((told > 0) & (told >= asked - 1e-9)).any():
         return "no fact has all its responses labelled, only single questions: use imputed_profiles"
     return SINGLE_RESPONSES
@@ -301,10 +347,10 @@ def _question_input(
     return CompletionInput(cell, np.ones((3, 3), np.bool_), covariates, shares)
 
 
-def _profile_counts(outcomes: IntArray, setting: ProfileSetting) -> FloatArray:
-    """(D, 7) facts by FACT_LABELS for question outcomes (D, F, 10)."""
+def _profile_counts(outcomes: IntArray, setting: ProfileSetting, times: FloatArray) -> FloatArray:
+    """(D, 7) facts by FACT_LABELS for question outcomes (D or 1, F, 10), each fact taken (D or 1, F) times."""
     profiles = fact_profiles(outcomes, setting.treatment)
-    return np.stack([(profiles == k).sum(axis=1) for k in range(len(FACT_LABELS))], axis=1).astype(np.float64)
+    return np.stack([((profiles == k) * times).sum(axis=1) for k in range(len(FACT_LABELS))], axis=1)
 
 
 def _feature_rows() -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from agreement.impact.ranking import Ranking
 from agreement.impact.settle import LabelsNeeded
 from agreement.impact.thresholds import ThresholdSweep
 from agreement.scores.ehq import CalibrationBin
+
+if TYPE_CHECKING:
+    from agreement.impact.profile_tables import ProfileTables
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,7 @@ class ImpactResult:
 
     target: "corpus" (the records at hand) or "population" (of such questions). convention: how units were drawn and
     weighted, and how intervals were made. records: rows in; accounted for by n and excluded of every model.
+    profiles: by judge, where the scores are knowledge profiles.
     """
 
     judges: Mapping[str, JudgeImpact]
@@ -135,6 +139,7 @@ class ImpactResult:
     judge_only: bool
     convention: str
     notes: tuple[str, ...] = ()
+    profiles: Mapping[str, ProfileTables] = field(default_factory=dict)
 
     @property
     def main(self) -> JudgeImpact:
@@ -160,7 +165,7 @@ class ImpactResult:
             "judge_only": self.judge_only,
             "convention": self.convention,
             "notes": list(self.notes),
-        }
+        } | ({"profiles": plain(self.profiles)} if self.profiles else {})
 
 
 def _judge(judge: JudgeImpact) -> dict[str, Any]:

@@ -12,20 +12,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agreement.scores.base import BoolArray, FloatArray, IntArray, Opened, Ratio, Scope, Score, divide
+from agreement.scores.base import FloatArray, Opened, Ratio, Scope, Score, divide
+from agreement.scores.wrapped import Wrapped
 
 if TYPE_CHECKING:
-    from agreement.impact.records import Records, Sample
+    from agreement.impact.records import Records
 
 IRRELEVANT = "the verdict cannot change the score"
 
 
 @dataclass(frozen=True)
-class Verdicts:
-    """Shares of the outcomes of `score` among the records on which the outcome matters to it."""
+class Verdicts(Wrapped):
+    """Shares of the outcomes of `score` among the records on which the outcome matters to it, or to one `beside` it.
 
-    score: Score
+    beside: scores with the same outcomes and references, on other records (KIS beside NAS).
+    """
+
     labels: tuple[str, ...]
+    beside: tuple[Score, ...] = ()
 
     @property
     def name(self) -> str:
@@ -44,33 +48,16 @@ class Verdicts:
         return False
 
     @property
-    def needs(self) -> tuple[str, ...]:
-        return self.score.needs
-
-    @property
     def bounds(self) -> tuple[float, float]:
         return (0.0, 1.0)
 
-    def outcomes(self, labels: tuple[str, ...]) -> tuple[str, ...]:
-        return self.score.outcomes(labels)
-
-    def foreign(self, labels: tuple[str, ...]) -> tuple[str, ...]:
-        return self.score.foreign(labels)
-
     def scope(self, records: Records) -> Scope:
-        inner = self.score.scope(records)
-        z = self.score.features(records)[:, :-2]
-        moot = (z == z[:, :1]).all(axis=(1, 2)) & inner.valid
-        return Scope(np.where(moot, len(inner.reasons), inner.codes), (*inner.reasons, IRRELEVANT))
-
-    def judged(self, records: Records, judge: str) -> IntArray:
-        return self.score.judged(records, judge)
-
-    def human(self, sample: Sample, treatment: str | None = None) -> FloatArray:
-        return self.score.human(sample, treatment)
-
-    def possible(self, records: Records) -> BoolArray:
-        return self.score.possible(records)
+        inner, matters = self.score.scope(records), np.zeros(len(records), np.bool_)
+        for score in (self.score, *self.beside):
+            z = score.features(records)[:, :-2]
+            matters |= score.scope(records).valid & ~(z == z[:, :1]).all(axis=(1, 2))
+        codes = np.where(inner.valid, len(inner.reasons), inner.codes)
+        return Scope(np.where(matters, 0, codes), (*inner.reasons, IRRELEVANT))
 
     def features(self, records: Records) -> FloatArray:
         """(R, O + 2, O + 1): one-hot outcome, counted (an output that is no outcome is counted too)."""
@@ -92,9 +79,6 @@ class Verdicts:
 
     def details(self, totals: FloatArray) -> dict[str, float | None]:
         return {}
-
-    def warnings(self, records: Records) -> tuple[str, ...]:
-        return ()
 
     def open_upper(self, totals: FloatArray, draws: FloatArray) -> Mapping[str, Opened]:
         return {}

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agreement.scores.base import BoolArray, FloatArray, IntArray, Opened, Ratio, Scope, Score
+from agreement.scores.base import FloatArray, Opened, Ratio, Scope
+from agreement.scores.wrapped import Wrapped
 
 if TYPE_CHECKING:
-    from agreement.impact.records import Records, Sample
+    from agreement.impact.records import Records
 
 
 @dataclass(frozen=True)
-class Within:
+class Within(Wrapped):
     """`score` over the pooled records whose `variable` is one of `values`.
 
     named: which parts to give, and under which names: {"EHQ": "EHQ-K"}.
     """
 
-    score: Score
     variable: str
     values_in: tuple[str, ...]
     named: Mapping[str, str]
@@ -39,22 +39,8 @@ class Within:
         return self.named.get(self.score.headline, self.parts[0])
 
     @property
-    def ranked(self) -> bool:
-        return self.score.ranked
-
-    @property
     def needs(self) -> tuple[str, ...]:
         return (*self.score.needs, f"by:{self.variable}")
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return self.score.bounds
-
-    def outcomes(self, labels: tuple[str, ...]) -> tuple[str, ...]:
-        return self.score.outcomes(labels)
-
-    def foreign(self, labels: tuple[str, ...]) -> tuple[str, ...]:
-        return self.score.foreign(labels)
 
     def scope(self, records: Records) -> Scope:
         inner = self.score.scope(records)
@@ -62,18 +48,6 @@ class Within:
         outside = f"{self.variable} not {', '.join(self.values_in)}"
         codes = np.where(inside, inner.codes, len(inner.reasons))
         return Scope(codes, (*inner.reasons, outside))
-
-    def judged(self, records: Records, judge: str) -> IntArray:
-        return self.score.judged(records, judge)
-
-    def human(self, sample: Sample, treatment: str | None = None) -> FloatArray:
-        return self.score.human(sample, treatment)
-
-    def possible(self, records: Records) -> BoolArray:
-        return self.score.possible(records)
-
-    def features(self, records: Records) -> FloatArray:
-        return self.score.features(records)
 
     def ratio(self, part: str) -> Ratio | None:
         return self.score.ratio(self._inner(part))
@@ -84,12 +58,6 @@ class Within:
 
     def why(self, part: str) -> str:
         return f"{self.score.why(self._inner(part))} in {', '.join(self.values_in)}"
-
-    def details(self, totals: FloatArray) -> dict[str, float | None]:
-        return self.score.details(totals)
-
-    def warnings(self, records: Records) -> tuple[str, ...]:
-        return ()
 
     def open_upper(self, totals: FloatArray, draws: FloatArray) -> Mapping[str, Opened]:
         opened = self.score.open_upper(totals, draws)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from agreement.impact import ImpactResult, ProfileSetting
-from agreement.impact.profile_impact import profile_impact
+from agreement.impact.profile_results import profiles_under_people
 from annotate.analysis.corpus import columns_of, load_corpus, load_sample
 from annotate.analysis.source import Source
 from db.records import Protocol
@@ -20,7 +20,7 @@ ROLES = ("correct", "incorrect", "partially", "other")
 
 
 def profile_results(study: Source, protocol: Protocol, found: Loaded | None, wanted: Wanted) -> ImpactResult:
-    """Profiles under the judges' labels and, where whole facts were labelled, under people's."""
+    """Profiles under the judges' labels and, where whole facts or whole questions were labelled, under people's."""
     from annotate.analysis.whole import options_of
 
     (rule,) = (rule for rule in protocol.scores if rule.kind == "wikiprofile")
@@ -28,7 +28,7 @@ def profile_results(study: Source, protocol: Protocol, found: Loaded | None, wan
     corpus, notes = load_corpus(study, protocol, columns)
     sample = None if found is None else load_sample(study, protocol, columns, found.labels, found.reference)
     judges = wanted.judges if wanted.judges is not None else columns.judges
-    result = profile_impact(corpus, sample, judges, _setting(rule.options, protocol), options_of(wanted, ()))
+    result = profiles_under_people(corpus, sample, judges, _setting(rule.options, protocol), options_of(wanted, ()))
     return replace(result, notes=(*result.notes, *notes))
 
 

@@ -56,15 +56,15 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ehq, coded = folder / "ehq.db", folder / "coded.db"
     items, records = sample("ehq-run", "EHQ-120.json.gz"), sample("ehq-run", "records.jsonl.gz")
     columns = "question_id=item,model=model,coder=coder,label=label"
-    _quietly("init", ehq, "--protocol", "ehq", "--title", "EHQ sample")
-    _quietly("import", ehq, "--items", items, "--records", records)
+    quietly("init", ehq, "--protocol", "ehq", "--title", "EHQ sample")
+    quietly("import", ehq, "--items", items, "--records", records)
     shutil.copy(ehq, coded)
-    _quietly("sample", coded, "--n", 200, "--seed", 42)
-    _quietly("import", coded, sample("ehq-run", "simulated_coders.csv"), "--map", columns, "--simulated")
+    quietly("sample", coded, "--n", 200, "--seed", 42)
+    quietly("import", coded, sample("ehq-run", "simulated_coders.csv"), "--map", columns, "--simulated")
     return folder
 
 
-def _quietly(*arguments: object) -> None:
+def quietly(*arguments: object) -> None:
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as err:
         code = run([str(argument) for argument in arguments])
     assert code == 0, err.getvalue()

@@ -1,0 +1,308 @@
+"""The published studies from import to score impact, through the commands; coders whose labels are the seeded truth.
+
+What people would say of every response is made up here with a seed, the judge's labels being those of the samples. The
+true scores of the whole corpus are then counted by the plain functions below, which share nothing with the engine.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import random
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotate.sample_files import sample
+from db.study import open_study
+from tests.end_to_end.conftest import Cli, quietly
+
+Record = dict[str, Any]
+PLACE = "item=item,model=model,condition=condition,repeat=repeat,coder=coder"
+
+
+def drawn(study: Path) -> set[tuple[str, str, str, int]]:
+    """The keys of the responses that were drawn."""
+    with open_study(study) as opened:
+        rows = opened.connection.execute(
+            "SELECT i.key, r.model, r.condition, r.repeat FROM sample_units s JOIN units u ON u.id = s.unit_id"
+            " JOIN responses r ON r.id = u.response_id JOIN items i ON i.id = r.item_id"
+        )
+        return {(key, model, condition, repeat) for key, model, condition, repeat in rows}
+
+
+def coded(path: Path, rows: Iterable[Sequence[object]], what: str) -> Path:
+    """A table of one simulated coder's labels."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["item", "model", "condition", "repeat", "coder", what])
+        writer.writerows(rows)
+    return path
+
+
+def holds(estimate: Mapping[str, Any], truth: float) -> bool:
+    return bool(estimate["low"] - 1e-9 <= truth <= estimate["high"] + 1e-9)
+
+
+# --- NAS and KIS --------------------------------------------------------------------------------------
+
+
+def nas_records() -> list[Record]:
+    with gzip.open(sample("nas-simulated", "outputs.jsonl.gz"), "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def with_true_ratings(records: list[Record]) -> list[Record]:
+    """People rate as the judge does, but find 25 points less in two fifths of the reasons of Grok and a few of all."""
+    rng = random.Random(11)
+    for each in records:
+        rating = each.get("alignment")
+        off = rng.random() < (0.4 if each["model"].startswith("Grok") else 0.06)
+        each["truth"] = None if rating is None else max(0, rating - 25) if off else rating
+    return records
+
+
+def nas_score(records: list[Record], search: bool, aligned: Callable[[Record], bool]) -> float:
+    """The table of statistics for items on new facts, one record at a time."""
+    total, valid = 0, 0
+    for each in records:
+        if each["choice"] is None:
+            continue
+        valid += 1
+        right, abstains = each["choice"] == each["key"], each["choice"] == "5"
+        reasoned = right and aligned(each)
+        if search:
+            total += (1 if right else 0) if each["searched"] else (0 if reasoned else -1)
+        else:
+            total += 1 if abstains or reasoned else (0 if right else -1)
+    return total / valid
+
+
+def kis_score(records: list[Record], search: bool, aligned: Callable[[Record], bool]) -> float:
+    """The same for items on widely known facts."""
+    total, valid = 0, 0
+    for each in records:
+        if each["choice"] is None:
+            continue
+        valid += 1
+        right, abstains = each["choice"] == each["key"], each["choice"] == "5"
+        reasoned = right and aligned(each)
+        if search:
+            total += -1 if each["searched"] or abstains else (1 if reasoned else 0)
+        else:
+            total += 1 if reasoned else -1
+    return total / valid
+
+
+@pytest.fixture
+def nas(cli: Cli, tmp_path: Path) -> tuple[Path, list[Record]]:
+    study, records = tmp_path / "nas.db", with_true_ratings(nas_records())
+    cli("init", study, "--protocol", "nas")
+    cli("import", study, "--format", "nas", sample("nas-simulated", "outputs.jsonl.gz"))
+    cli("sample", study, "--n", 600, "--by", "model,condition,item_type", "--allocation", "equal", "--anyway")
+    chosen = drawn(study)
+    rows = [
+        (each["item"], each["model"], each["condition"], 1, "sim", each["truth"])
+        for each in records
+        if (each["item"], each["model"], each["condition"], 1) in chosen and each["truth"] is not None
+    ]
+    cli(
+        "import",
+        study,
+        coded(tmp_path / "ratings.csv", rows, "rating"),
+        "--simulated",
+        "--map",
+        f"{PLACE},rating=rating",
+    )
+    return study, records
+
+
+def test_nas_and_kis_from_outputs_to_scores_under_people(nas: tuple[Path, list[Record]], cli: Cli) -> None:
+    study, records = nas
+    found = cli("impact", study, "--json", "--seed", 3).json
+    covered, whole = 0, 0
+    judged = lambda each: each["alignment"] >= 70  # noqa: E731
+    people = lambda each: each["truth"] >= 70  # noqa: E731
+    free = lambda each: True  # noqa: E731
+    for model, result in found["models"].items():
+        for score, items, count in (("NAS", "OK", nas_score), ("KIS", "IK", kis_score)):
+            for search, condition in ((True, "with search"), (False, "without search")):
+                own = [r for r in records if (r["model"], r["item_type"], r["condition"]) == (model, items, condition)]
+                part = f"{score} {condition}"
+                assert result["judge"][part] == pytest.approx(count(own, search, judged))
+                assert result["human"][f"{part}, judge-free"] == pytest.approx(count(own, search, free))
+                covered += holds(result["parts"][part]["human"], count(own, search, people))
+                whole += 1
+    assert whole == 12
+    assert covered >= 10
+    # The judge is too kind to one model, and that is seen where it matters and named without being looked for.
+    grok = next(name for name in found["models"] if name.startswith("Grok"))
+    assert found["models"][grok]["parts"]["KIS with search"]["delta"]["high"] < 0
+    findings = found["judges"][found["judge"]]["fairness"]["findings"]
+    assert any(grok in each["text"] for each in findings)
+    sweep = found["judges"][found["judge"]]["thresholds"]
+    assert {point["threshold"] for each in sweep.values() for point in each["points"]} >= {60, 70, 80}
+
+
+def test_nas_outcomes_rates_and_cues(nas: tuple[Path, list[Record]], cli: Cli) -> None:
+    study, records = nas
+    found = cli("impact", study, "--json", "--by", "cue").json
+    cue = re.compile(r"(?i)\b(202[4-9]|november|recent|latest|current|today|this\s+week)\b")
+    for model, result in found["models"].items():
+        own = [
+            r
+            for r in records
+            if (r["model"], r["item_type"], r["condition"]) == (model, "OK", "with search") and r["choice"] is not None
+        ]
+        ends = {"correct": lambda r: r["choice"] == r["key"], "abstained": lambda r: r["choice"] == "5"}
+        ends["wrong"] = lambda r: r["choice"] not in (r["key"], "5")
+        for searched, word in ((True, "searched"), (False, "not searched")):
+            for end, met in ends.items():
+                share = sum(bool(r["searched"]) == searched and met(r) for r in own) / len(own)
+                assert result["judge"][f"{word}, {end}"] == pytest.approx(share)
+        assert result["judge"]["noticing"] == pytest.approx(sum(ends["abstained"](r) for r in own) / len(own))
+        assert result["judge"]["acting"] == pytest.approx(sum(bool(r["searched"]) for r in own) / len(own))
+        for level in ("cue", "no cue"):
+            there = [r for r in own if bool(cue.search(r["question"])) == (level == "cue")]
+            expected = nas_score(there, True, lambda r: r["alignment"] >= 70)
+            assert result["by"]["cue"][level]["judge"]["NAS with search"] == pytest.approx(expected)
+            assert result["by"]["cue"][level]["human"]["NAS with search"] is not None
+
+
+# --- WikiProfile --------------------------------------------------------------------------------------
+
+KINDS = ("completion", "contextual", "direct", "direct natural", "reverse", "reverse natural")
+ASKED = [(kind, False) for kind in KINDS] + [(kind, True) for kind in KINDS[2:]]
+
+
+def wiki_records() -> list[Record]:
+    """With what people would say: they find a quarter of the answers of Gemma right that the grader calls wrong."""
+    rng = random.Random(5)
+    with gzip.open(sample("wikiprofile-simulated", "responses.jsonl.gz"), "rt", encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    for each in records:
+        wrong = each["grader_1"] == "INCORRECT" and "Gemma" in each["model"] and rng.random() < 0.25
+        each["truth"] = "CORRECT" if wrong else each["grader_1"]
+    return records
+
+
+def profile_counts(records: Iterable[Record], whose: str, treatment: str) -> dict[str, float]:
+    """Encodes, knows and knows with thinking as shares of the facts kept, fact by fact and question by question."""
+    facts: dict[str, dict[tuple[str, bool], list[str]]] = {}
+    for each in records:
+        asked = facts.setdefault(each["fact"], {})
+        asked.setdefault((each["question_type"], each["thinking"]), []).append(each[whose])
+    kept, counts = 0, dict.fromkeys(("encodes", "knows", "knows with thinking"), 0)
+    for asked in facts.values():
+        above = {question: over_half(labels, treatment) for question, labels in asked.items() if question in ASKED}
+        pairs = [ASKED[at : at + 2] for at in range(0, 10, 2)]
+        need = any if treatment != "fact" else all
+        if not all(need(above[question] is not None for question in pair) for pair in pairs):
+            continue
+        encoded = any(above[question] for question in ASKED[:2])
+        off = all(above[question] is not False for question in ASKED[2:6])
+        on = all(above[question] is not False for question in ASKED[6:])
+        direct_inference = not encoded and off
+        kept += not direct_inference
+        counts["encodes"] += encoded
+        counts["knows"] += off
+        counts["knows with thinking"] += on or off
+    return {name: number / kept for name, number in counts.items()}
+
+
+def over_half(labels: list[str], treatment: str) -> bool | None:
+    right, wrong, partly = (labels.count(name) for name in ("CORRECT", "INCORRECT", "PARTIALLY"))
+    credit, part = (0.51 * partly, partly) if treatment == "partial" else (0.0, 0)
+    return None if right + wrong + part == 0 else (right + credit) / (right + wrong + part) > 0.5
+
+
+def mean_grade(records: Iterable[Record], kind: str, thinking: bool, whose: str) -> float:
+    facts: dict[str, list[str]] = {}
+    for each in records:
+        if (each["question_type"], each["thinking"]) == (kind, thinking):
+            facts.setdefault(each["fact"], []).append(each[whose])
+    tallies = [(labels.count("CORRECT"), labels.count("INCORRECT")) for labels in facts.values()]
+    grades = [right / (right + wrong) for right, wrong in tallies if right + wrong]
+    return sum(grades) / len(grades)
+
+
+@pytest.fixture(scope="module")
+def wiki(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Record]]:
+    return wiki_study(tmp_path_factory.mktemp("wiki"), "--n", 500, "--unit", "item", "--seed", 3)
+
+
+def wiki_study(folder: Path, *draw: object) -> tuple[Path, list[Record]]:
+    """The sample, drawn as said, with one simulated coder who labelled all that was drawn."""
+    study, records = folder / "wiki.db", wiki_records()
+    quietly("init", study, "--protocol", "wikiprofile")
+    quietly("import", study, "--format", "wikiprofile", sample("wikiprofile-simulated", "responses.jsonl.gz"))
+    quietly("sample", study, *draw)
+    chosen = drawn(study)
+    keyed = (((f"{r['fact']}/{r['question_type']}", r["model"], thought(r), r["repeat"]), r["truth"]) for r in records)
+    rows = [(*key, "sim", truth) for key, truth in keyed if key in chosen]
+    assert len(rows) == len(chosen)
+    table = coded(folder / "labels.csv", rows, "label")
+    quietly("import", study, table, "--simulated", "--map", f"{PLACE},label=label")
+    return study, records
+
+
+def thought(record: Record) -> str:
+    return "thinking" if record["thinking"] else "no thinking"
+
+
+@pytest.mark.parametrize("target", ["corpus", pytest.param("population", marks=pytest.mark.slow)])
+def test_wikiprofile_from_whole_questions_to_profiles_under_people(
+    wiki: tuple[Path, list[Record]], cli: Cli, target: str
+) -> None:
+    study, records = wiki
+    found = cli("impact", study, "--judge", "grader_1", "--target", target, "--json").json
+    tables = found["profiles"]["grader_1"]
+    rows = {(r["model"], r["treatment"], r["part"]): r for r in tables["rows"] if r["threshold"] == 0.5}
+    covered = 0
+    for model in found["models"]:
+        own = [each for each in records if each["model"] == model]
+        for treatment in ("fact", "pair", "partial"):
+            judged, people = (profile_counts(own, whose, treatment) for whose in ("grader_1", "truth"))
+            for part in judged:
+                row = rows[model, treatment, part]
+                assert row["judge"] == pytest.approx(judged[part]), (model, treatment, part)
+                covered += holds(row["corrected"], people[part])
+    assert covered >= 16  # of 2 models x 3 treatments x 3 rates
+    # The main table is that of the protocol's treatment, with a sentence and a ranking for each model.
+    for model, result in found["models"].items():
+        assert result["human"]["knows"] == rows[model, "pair", "knows"]["corrected"]["value"]
+        assert result["n_labelled"] > 0
+        assert result["sentence"]
+    gemma = next(model for model in found["models"] if "Gemma" in model)
+    assert found["models"][gemma]["delta"]["encodes"]["low"] > 0
+    assert found["judges"]["grader_1"]["rankings"]["encodes"]["models"]
+    assert {r["threshold"] for r in tables["rows"]} == {0.5, 0.6, 0.7, 0.8, 0.9, 0.99}
+
+
+def test_wikiprofile_grades_of_questions(wiki: tuple[Path, list[Record]], cli: Cli) -> None:
+    study, records = wiki
+    tables = cli("impact", study, "--judge", "grader_1", "--json").json["profiles"]["grader_1"]
+    covered = known = 0
+    for row in tables["grades"]:
+        own = [each for each in records if each["model"] == row["model"]]
+        asked = row["question_type"], row["thinking"]
+        assert row["judge"] == pytest.approx(mean_grade(own, *asked, "grader_1"))
+        if row["corrected"]["low"] is None:
+            assert "fewer than 5" in row["corrected"]["note"]
+            continue
+        known += 1
+        covered += holds(row["corrected"], mean_grade(own, *asked, "truth"))
+    assert len(tables["grades"]) == 20
+    assert known == 10
+    assert covered >= 8
+
+
+def test_wikiprofile_refuses_profiles_from_single_responses(cli: Cli, tmp_path: Path) -> None:
+    study, _ = wiki_study(tmp_path, "--n", 400, "--by", "model", "--seed", 3)
+    found = cli("impact", study, "--judge", "grader_1", "--json").json
+    assert found["judge_only"]
+    assert any("correlation within a question is unknown" in note for note in found["notes"])
