@@ -10,8 +10,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from builder import protocol, seeded
+from builder import protocol, seeded, small_study
 
+from db.coding import CodingSession
 from db.study import Study, create_study
 
 
@@ -20,3 +21,16 @@ def study(tmp_path: Path) -> Iterator[Study]:
     """An empty study under the test codebook."""
     with create_study(tmp_path / "study.db", protocol(), title="Test", random_bytes=seeded(5)) as made:
         yield made
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A study of six units that A and B have to code."""
+    return small_study(tmp_path / "study.db", "A", "B")
+
+
+@pytest.fixture
+def session(path: Path) -> Iterator[CodingSession]:
+    """A at work on it."""
+    with CodingSession.open(path, "A", protocol()) as opened:
+        yield opened
