@@ -169,10 +169,10 @@ def told(values: list[float]) -> str:
 HEAD = """# Twenty coders in browsers
 
 Measured {date} at commit {commit} by `benchmarks/browser.py`: {machine}, Python {python},
-{cores} cores, load before the run {load:.1f}. A real `annotate serve`; each coder is a connection that speaks the page's
-protocol at 130x40 and labels every {pace:.0f} s; they start evenly over a minute. All of it, the coders and Chromium
-included, shares the cores with whatever else runs on the machine: the ratios count, the milliseconds show the order of
-magnitude.
+{cores} cores, load before the run {load:.1f}. A real `annotate serve`; each coder is a connection that speaks the
+page's protocol at 130x40 and labels every {pace:.0f} s; they start evenly over a minute. All of it, the coders and
+Chromium included, shares the cores with whatever else runs on the machine: the ratios count, the milliseconds show the
+order of magnitude.
 
 | what | measured |
 |---|---|
@@ -202,7 +202,7 @@ def page(alone: Measured, crowd: Measured, since: float, painted: list[float], l
         ("memory of a session: its own / resident", f"{own:.0f} MB / {resident:.0f} MB"),
         ("memory of the server", f"{crowd.server:.0f} MB"),
         (f"processor for {CODERS} coders, server and sessions", f"{crowd.cores:.2f} of {os.cpu_count()} cores"),
-        ("processor for 1 coder", f"{alone.cores:.2f} of {os.cpu_count()} cores"),
+        ("the same for each label", f"{crowd.cores * (WORK - 4) / len(many) * 1000:.0f} ms"),
     ]
     return head + "".join(f"| {' | '.join(row)} |\n" for row in rows)
 

@@ -94,13 +94,17 @@ class DeskProcess(AppService):
     async def run(self) -> None:
         """Pass on what is drawn until the process ends."""
         assert self._process is not None
-        with suppress(asyncio.IncompleteReadError, ConnectionError, ValueError):
+        try:
             if await self._prelude(self._process):
                 await self._packets(self._process)
+        except asyncio.IncompleteReadError:
+            pass
+        except Exception:
+            self._ending = Ending(fault=True)  # what it wrote made no sense
         code = await self._gone()
         if not self._stopping:
             broke = code != 0 and not self._ending.refused
-            await self._on_end(Ending(fault=True, lines=self._ending.lines) if broke else self._ending)
+            await self._on_end(Ending(fault=True) if broke else self._ending)
 
     async def _prelude(self, process: Process) -> bool:
         """Whether the desk is about to be drawn."""

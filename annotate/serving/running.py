@@ -79,7 +79,7 @@ def served(study: Study, coders: Sequence[str], lead: str | None) -> list[Person
             raise Refused(f"{wrong.name or wrong.pseudonym} cannot code: imported or forgotten.", "Name another coder.")
     else:
         queues = {p.pseudonym for p in coder_progress(study) if p.round_kind != "adjudication" and p.total}
-        found = [c for c in list_coders(study) if c.name and c.kind != "imported" and c.pseudonym in queues]
+        found = [c for c in list_coders(study) if c.name and c.kind == "person" and c.pseudonym in queues]
         if not found and lead is None:
             raise AnnotateError(
                 f"{study.path}: nobody has anything to code.", "'annotate assign' hands units to coders."

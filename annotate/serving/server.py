@@ -209,6 +209,9 @@ class DeskServer(Server):
                 await session.end(SIGNED_OUT)
             else:
                 await self._serve(request, session)
+        except Exception as error:  # the connection stands already: there is no page to answer with
+            self._log_fault(error)
+            await session.end(BROKE)
         finally:
             await session.end(None)
         return socket

@@ -109,7 +109,7 @@ class Sessions:
             if before is not None:
                 if before.tab != session.tab and not take:
                     return ELSEWHERE
-                await before.end(MOVED if before.tab != session.tab else None)
+                await before.end(MOVED)  # also a duplicated window, which has the same name: it must not come back
             if len(self._open) >= self._limit:
                 return FULL
             self._open[key] = session

@@ -70,7 +70,8 @@ class Settings:
     @property
     def exposed(self) -> bool:
         """Whether keys and texts could be read on the way: no TLS, and not this machine alone."""
-        return not self.secure and not (is_loopback(self.host) and not self.public_url)
+        names = [self.host, *([urlsplit(self.public_url).hostname or ""] if self.public_url else [])]
+        return not self.secure and not all(map(is_loopback, names))
 
     def at(self, port: int) -> Settings:
         """The same with the port that was really taken."""
@@ -103,6 +104,8 @@ class Settings:
             raise AnnotateError(
                 f"--public-url {self.public_url}: must be scheme and host alone.", "As in https://coding.example.org"
             )
+        if not self.public_url.isascii():
+            raise AnnotateError(f"--public-url {self.public_url}: write the name as browsers send it (xn--…).")
         if self.tls and parts.scheme != "https":
             raise AnnotateError(
                 f"--public-url {self.public_url} is not TLS, but --tls-cert is given.", "Use https:// there."

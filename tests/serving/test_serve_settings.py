@@ -49,6 +49,7 @@ def test_tls_here_makes_https() -> None:
 def test_without_tls_another_address_is_exposed() -> None:
     assert Settings(STUDY, host="10.0.0.5").exposed
     assert Settings(STUDY, public_url="http://coding.example.org").exposed
+    assert not Settings(STUDY, public_url="http://localhost:9000").exposed, "the end of a tunnel"
 
 
 @pytest.mark.parametrize(
@@ -62,6 +63,7 @@ def test_without_tls_another_address_is_exposed() -> None:
         ({"public_url": "https://u:p@coding.example.org"}, "scheme and host"),
         ({"public_url": "https://coding.example.org/annotate"}, "scheme and host"),
         ({"public_url": "https://coding.example.org:x"}, "Port"),
+        ({"public_url": "https://kodierung-für.example"}, "xn--"),
         ({"public_url": "http://a.example", "tls_cert": Path("c"), "tls_key": Path("k")}, "https://"),
         ({"proxies": frozenset({"proxy.example"})}, "IP address"),
     ],
