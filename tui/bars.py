@@ -34,9 +34,10 @@ class Telling(NamedTuple):
 # --- the status line --------------------------------------------------------------------------------
 
 
-def status(protocol: str, coder: str, view: View | None, state: State, cells_wide: int) -> Row:
+def status(protocol: str, coder: str, view: View | None, state: State, cells_wide: int, *, tired: bool = False) -> Row:
     """Protocol, item, progress, what is left; at the right the coder and whether the last act is saved."""
-    right = (piece(safe(coder).one_line(24), "quiet"), piece("  "), *_saved(state), piece(" "))
+    rest = (piece("break due  ", "loud"),) if tired else ()
+    right = (*rest, piece(safe(coder).one_line(24), "quiet"), piece("  "), *_saved(state), piece(" "))
     left = [piece(" "), piece(safe(protocol).one_line(24), "strong")]
     if view is None:
         return Row(tuple(left), right)

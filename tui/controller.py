@@ -16,7 +16,7 @@ from tui.modes import Mode
 from tui.palette import found
 from tui.queuelist import QueueList
 from tui.requests import Report, Request, View
-from tui.summary import SessionSummary, Tally
+from tui.summary import BREAK, SessionSummary, Tally
 
 
 class Face(Interface):
@@ -61,7 +61,7 @@ class Controller:
         self._make_keymap, self._read_protocol = make_keymap, read_protocol
         self._activity = Activity()
         self._failed: Request | None = None
-        self._warned = False
+        self._warned = self._suggest = False
         self.queue = QueueList(submit)
         self.keyboard = self._keyboard(Desk(protocol, make_keymap(protocol)))
 
@@ -86,9 +86,15 @@ class Controller:
     def press(self, press: Press, at: float) -> None:
         self.touch(at)
         self.face.hush()
-        if self.tally.break_due(at):
-            self.face.notice("50 minutes at work. A short break keeps labels good.", loud=True)
+        self._suggest |= self.tally.break_due(at)
         self.keyboard.feed(press, at)
+        self._suggest_break()
+
+    def _suggest_break(self) -> None:
+        """Once the key has done its work: most keys bring another item, and with it go all notices before it."""
+        if self._suggest and self.state.mode is not Mode.SAVING:
+            self._suggest = False
+            self.face.notice(BREAK, loud=True)
 
     def touch(self, at: float) -> None:
         """Something was done: a key, the wheel, the mouse."""
@@ -261,6 +267,7 @@ class Controller:
             self.keyboard.resume(State(Mode.DONE))
         else:
             self.keyboard.meet(self.looked_up)
+        self._suggest_break()
 
     def _begin_item(self, item: CodingItem | None) -> None:
         texts = (
@@ -276,6 +283,7 @@ class Controller:
             self.highlighted = True
             self.face.highlight(True)
         self.keyboard.resume(self.state.under or self._resting())
+        self._suggest_break()
         if report.reason:
             self.face.notice(report.reason, loud=True)
         self._say(report.saved, report.act)

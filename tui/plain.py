@@ -18,7 +18,7 @@ from tui.keymap import Keymap
 from tui.parts import Part, parts
 from tui.plaintalk import Gone, Talk
 from tui.requests import View
-from tui.summary import SessionSummary, Tally
+from tui.summary import BREAK, SessionSummary, Tally
 
 CommandOf = Callable[["PlainDesk", str], bool]
 """Carries out a command with its words; True where another item is to be met."""
@@ -82,6 +82,7 @@ class PlainDesk:
             typed = self.prompt("u to undo, back, g and a number, or q to leave:")
         else:
             typed = self.prompt(words.question_words(self.session.protocol, self.keymap))
+        due = self.tally.break_due(self._clock())
         try:
             if self._do(typed.strip()):
                 self._read_item()
@@ -94,6 +95,8 @@ class PlainDesk:
             self.say(f"refused: {error}")
         except AnnotateError as error:
             self.say(f"not saved: {error}")
+        if due:
+            self.say(words.line("break", BREAK))
 
     def _do(self, typed: str) -> bool:
         """Carry out one line. A letter is a label first, then a command; what means nothing is refused."""

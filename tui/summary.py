@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 BREAK_EVERY: Final = 50 * 60.0
 """Active seconds after which a break is suggested."""
+BREAK: Final = "50 minutes at work. A short break keeps labels good."
 BREAK_IS: Final = 5 * 60.0
 """Seconds without a key that count as a break."""
 
@@ -71,6 +72,8 @@ class Tally:
         self.labels: Counter[str] = Counter()
         self.last: float | None = None
         self.at_work = 0.0
+        self.tired = False
+        """A break was suggested and not taken since."""
 
     def add(self, kind: str, position: int | None, label: str | None) -> None:
         """Count one saved act, on the item at this position of the queue."""
@@ -87,10 +90,12 @@ class Tally:
         """Call at every key; True once each time that a break is due."""
         gap = 0.0 if self.last is None else now - self.last
         self.last = now
+        self.tired = self.tired and gap < BREAK_IS
         self.at_work = 0.0 if gap >= BREAK_IS else self.at_work + gap
         if self.at_work < BREAK_EVERY:
             return False
         self.at_work = 0.0
+        self.tired = True
         return True
 
     def summary(self, coder: str, now: float, left: int, total: int) -> SessionSummary:

@@ -21,14 +21,14 @@ class Clock:
     """Half a second passes between two looks."""
 
     def __init__(self):
-        self.now = 0.0
+        self.now, self.step = 0.0, 0.5
 
     def __call__(self):
-        self.now += 0.5
+        self.now += self.step
         return self.now
 
 
-def session(path, protocol, *answers, read_protocol=None):
+def session(path, protocol, *answers, read_protocol=None, clock=None):
     """The transcript of a session with these answers, and its summary."""
     out = io.StringIO()
     summary = run_plain(
@@ -37,7 +37,7 @@ def session(path, protocol, *answers, read_protocol=None):
         read_protocol,
         lines=io.StringIO("".join(f"{answer}\n" for answer in answers)),
         out=out,
-        clock=Clock(),
+        clock=clock or Clock(),
     )
     return out.getvalue(), summary
 
@@ -248,3 +248,13 @@ def test_pairs_are_told_apart(tmp_path):
     assert "first: the other\nsecond: the one" in transcript
     assert "saved: item 1, FIRST" in transcript
     assert acts(path) == [("label", 1, "SECOND", None)]
+
+
+def test_a_break_is_suggested(ehq):
+    path, protocol = ehq
+    clock = Clock()
+    clock.step = 100.0  # seconds between two looks: no pause is long enough to be a break
+    transcript, _ = session(path, protocol, *["rules HEDGE"] * 20, "q", "y", clock=clock)
+    assert "break: 50 minutes at work. A short break keeps labels good." in transcript
+    transcript, _ = session(path, protocol, *["rules HEDGE"] * 3, "q", "y", clock=clock)
+    assert "break:" not in transcript

@@ -7,6 +7,7 @@ from tests.tui.seat import seated
 from tui.actions import ACTIONS
 from tui.modes import Mode
 from tui.palette import found
+from tui.summary import BREAK, BREAK_EVERY, BREAK_IS
 
 
 async def test_codebook_palette_summary(make_study):
@@ -115,3 +116,25 @@ async def test_the_rule_under_consideration_is_in_view_at_any_size(make_study):
         assert "HEDGE: The response offers an answer and says" in seat.text()
         await seat.press("w", "left")
         assert "HEDGE: The response offers" in seat.text()
+
+
+async def test_a_break_is_suggested_on_the_next_item_and_stays_in_the_status_line_until_it_is_taken(make_study):
+    study = make_study(6)
+    async with seated(study, size=(80, 24)) as seat:
+        tally = seat.controller.tally
+        await seat.press("h")
+        tally.at_work = BREAK_EVERY
+        await seat.press("h")
+        assert seat.position == 3
+        assert BREAK in seat.text()
+        assert "break due" in seat.text().splitlines()[0]
+        await seat.press("h")
+        assert BREAK not in seat.text()
+        assert "break due" in seat.text().splitlines()[0]
+        tally.last -= BREAK_IS
+        await seat.press("h")
+        assert "break due" not in seat.text()
+        tally.at_work = BREAK_EVERY
+        await seat.press("down")
+        assert BREAK in seat.text()
+    assert len(acts(study[0])) == 4

@@ -221,7 +221,8 @@ class CodingScreen(Screen[None], inherit_bindings=False):
             self._slow = None
         controller = self._controller
         state, desk, view, wide = controller.state, controller.desk, controller.view, self.size.width
-        self._status.set_rows([bars.status(desk.protocol.name, self.coder, view, state, wide)])
+        tired = controller.tally.tired
+        self._status.set_rows([bars.status(desk.protocol.name, self.coder, view, state, wide, tired=tired)])
         decision = bars.decision(desk, state, view, self._told(), wide)
         self._bottom.set_rows([*self._list_rows(), *decision, bars.footer(desk, state, wide)], grow=True)
         self._show_page()
