@@ -72,12 +72,17 @@ def merge_copy(
     return merge(study, incoming, random_bytes=random_bytes)
 
 
-def merge(study: Study, incoming: Incoming, *, random_bytes: RandomBytes = secrets.token_bytes) -> Merged:
-    """Take in logs in one transaction. Each log is given whole, from its first row. Raises Fork and Refused."""
+def merge(
+    study: Study, incoming: Incoming, *, settled: bool = False, random_bytes: RandomBytes = secrets.token_bytes
+) -> Merged:
+    """Take in logs in one transaction. Each log is given whole, from its first row. Raises Fork and Refused.
+
+    ``settled``: the caller has made sure that nothing in them was coded elsewhere too.
+    """
     if incoming.study != study.uid:
         raise Refused(f"{incoming.source}: belongs to another study; nothing was merged.", "Name a copy of this one.")
     with writing(study.connection) as connection:
-        job = _Merge(connection, study, incoming, random_bytes)
+        job = _Merge(connection, study, incoming, settled, random_bytes)
         logs = tuple(job.take(log) for log in incoming.logs)
         for assignment in sorted(job.touched):
             refold(connection, assignment)
@@ -90,8 +95,11 @@ def merge(study: Study, incoming: Incoming, *, random_bytes: RandomBytes = secre
 class _Merge:
     """One merge inside its transaction: what it has touched so far."""
 
-    def __init__(self, connection: sqlite3.Connection, study: Study, incoming: Incoming, random: RandomBytes) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, study: Study, incoming: Incoming, settled: bool, random: RandomBytes
+    ) -> None:
         self._connection, self._study, self._incoming, self._random = connection, study, incoming, random
+        self._settled = settled
         self._codebooks = dict(connection.execute("SELECT version, digest FROM protocols").fetchall())
         self._brings = {log.uid: len(log.rows) for log in incoming.logs}
         self.touched: set[int] = set()
@@ -185,6 +193,8 @@ class _Merge:
         ).fetchone()
         if found is None:
             raise Refused(f"{where}, row {row.seq}: assignment {row.assignment} is not one of this coder's.", _ONE_LEAD)
+        if self._settled:
+            return int(found[0])
         elsewhere = self._connection.execute(_ELSEWHERE, {"assignment": found[0], "log": log.id}).fetchone()
         if elsewhere is None:
             elsewhere = self._unknown_there(int(found[0]), log)

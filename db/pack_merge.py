@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from db.chain import genesis
 from db.connection import writing
 from db.faults import Refused
+from db.fold import UNDOABLE
 from db.ids import RandomBytes
 from db.leases import end_lease
 from db.merge import Merged, merge
@@ -39,7 +40,7 @@ class Conflicts(Refused):
         more = f" and {len(conflicts) - 1:,} more" if len(conflicts) > 1 else ""
         super().__init__(
             f"{source}: item {first.item} (assignment {first.assignment}) {first.why}{more}; nothing of it was merged.",
-            "Decide which of them counts: 'annotate log STUDY ASSIGNMENT' shows what stands here.",
+            "Decide which counts. If the pack's: let its coder undo here what was coded here, and merge again.",
         )
         self.conflicts = tuple(conflicts)
 
@@ -72,7 +73,7 @@ def merge_pack(
         conflicts = _conflicts(connection, log_id, pack.log, sorted(set(new)))
         if conflicts:
             raise Conflicts(pack.source, conflicts)
-        found = merge(study, incoming, random_bytes=random_bytes)
+        found = merge(study, incoming, settled=True, random_bytes=random_bytes)
         ended = end_lease(connection, log_id, "merge", random_bytes)
         if last:
             head = f"{len(pack.rows)}:{last}"
@@ -160,20 +161,36 @@ def _why(
         return "is in another pack now"
     mine = leases.get(log_id)
     others = connection.execute(
-        "SELECT e.log_id, l.uid, max(e.seq) FROM events e JOIN logs l ON l.id = e.log_id"
-        " WHERE e.assignment_id = ? AND e.log_id <> ? GROUP BY e.log_id",
+        "SELECT DISTINCT e.log_id, l.uid FROM events e JOIN logs l ON l.id = e.log_id"
+        " WHERE e.assignment_id = ? AND e.log_id <> ?",
         (assignment, log_id),
     ).fetchall()
-    for other, uid, last in others:
+    for other, uid in others:
         theirs = leases.get(other)
         if theirs is None:
-            if mine is None or last > mine[1]:
+            if _stands(connection, assignment, other, 0 if mine is None else mine[1]):
                 return "was coded here, too, after it was taken back or had come back"
         elif uid in made and mine is not None:
-            later = theirs[0] > mine[0]
-            if later or last > made.get(log, {}).get(uid, 0):
+            known = 0 if theirs[0] > mine[0] else made.get(log, {}).get(uid, 0)
+            if _stands(connection, assignment, other, known):
                 return "was coded in another pack, too"
     return ""
+
+
+def _stands(connection: sqlite3.Connection, assignment: int, log_id: int, known: int) -> bool:
+    """Whether an act of this log beyond row ``known`` has an effect on the assignment: one that was undone has none."""
+    acts: dict[int, bool] = {}
+    rows = connection.execute(
+        "SELECT seq, kind, json_extract(body, '$.target') FROM events WHERE assignment_id = ? AND log_id = ?"
+        " ORDER BY seq",
+        (assignment, log_id),
+    )
+    for seq, kind, target in rows:
+        if kind in UNDOABLE:
+            acts[seq] = True
+        elif kind in ("undo", "redo"):
+            acts[target] = kind == "redo"
+    return any(stands and seq > known for seq, stands in acts.items())
 
 
 def _merged_before(connection: sqlite3.Connection) -> dict[str, dict[str, int]]:

@@ -489,6 +489,19 @@ def test_every_conflict_is_listed(home: Path, ada: Path) -> None:
     assert isinstance(told, Conflicts) and len(told.conflicts) == 2
 
 
+def test_what_was_undone_here_is_no_conflict(home: Path, ada: Path) -> None:
+    """The way out: its coder takes back what was coded here, and the pack comes in."""
+    code(ada, "w")
+    with open_study(home) as study:
+        recall(study, "A")
+    at_home(home)
+    refused(home, ada, "coded here, too", Conflicts)
+    with CodingSession.open(home, "A", protocol()) as desk:
+        desk.undo()
+    bring(home, ada)
+    assert labels(home)[0] == "WRONG" and state(home)
+
+
 def test_a_pack_that_came_back_and_went_on_does_not_overwrite_what_was_coded_here(home: Path, ada: Path) -> None:
     code(ada, "w")
     bring(home, ada)
