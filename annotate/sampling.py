@@ -274,6 +274,8 @@ def _needed(counts: StrataCounts, floor: int) -> int:
 def _too_many(request: Request, counts: StrataCounts) -> CannotSample:
     what = "responses" if request.unit == "response" else "items"
     parts = ", ".join(f"{number:,} left out: {reason}" for reason, number in counts.excluded.items())
+    if not counts.population and not parts:
+        return CannotSample(f"There are no {what} to draw from yet.", "'annotate import' brings them in.")
     hint = f"Ask for {counts.population:,} or fewer."
     return CannotSample(
         f"n={request.n:,} is more than the {counts.population:,} {what}{f' ({parts})' if parts else ''}.", hint

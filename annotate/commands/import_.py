@@ -170,7 +170,17 @@ def _print_preview(found: Preview) -> None:
     if found.left:
         click.echo(f"Kept beside the response, not used: {visible(', '.join(found.left))}")
     for row in found.rows:
-        click.echo(visible(_cut(" ".join(f"{name}={value!r}" for name, value in row.items()))))
+        told = ", ".join(f"{name} {_said(value)}" for name, value in row.items() if name not in ("kind", "source"))
+        click.echo(visible(_cut(f"{row['kind']}: {told}")))
+
+
+def _said(value: Any) -> str:
+    """A value as a person reads it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return " | ".join(map(_said, value))
+    return f"“{value}”" if isinstance(value, str) else str(value)
 
 
 def _cut(text: str, width: int = 240) -> str:

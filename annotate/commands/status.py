@@ -44,9 +44,10 @@ def _show(facts: dict[str, Any], study: Path) -> None:
 
     click.echo(visible(f"{facts['title']}: protocol {facts['protocol']}, version {facts['protocol_version']}"))
     counts = facts["counts"]
-    models = f", {len(counts['models'])} models" if counts["models"] != [""] else ""
-    failures = f"{counts['technical_failures']:,} technical failures"
-    click.echo(f"{counts['items']:,} items, {counts['responses']:,} responses{models}, {failures}")
+    told = [("item", counts["items"]), ("response", counts["responses"])]
+    told += [("model", len(counts["models"]))] if counts["models"] not in ([], [""]) else []
+    told += [("technical failure", counts["technical_failures"])]
+    click.echo(", ".join(f"{number:,} {name}{'' if number == 1 else 's'}" for name, number in told))
     if counts["judges"]:
         rows = [(j["name"], *(f"{j[key]:,}" for key in ("labels", "not_labels", "missing"))) for j in counts["judges"]]
         table("", ("judge", "outputs", "not a label", "missing"), rows, right=(1, 2, 3))
