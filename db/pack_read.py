@@ -96,17 +96,43 @@ def _read(connection: StudyConnection, source: str) -> ReadPack:
     with reading(connection):
         code, digest, ratchet = connection.execute("SELECT code, digest, ratchet FROM pack").fetchone()
         (log,) = connection.execute("SELECT id FROM logs").fetchone()
-        content, rows = content_of(connection), rows_of(connection, log)
-        for row, _ in rows:
-            row_json(row)  # what JSON cannot spell is no act: refused here, before anything is made of it
-        return ReadPack(
+        read = ReadPack(
             source=source,
-            content=content,
+            content=(content := content_of(connection)),
             spelled=spelled(content),
             code=code,
             digest=digest,
             ratchet=ratchet,
-            rows=rows,
+            rows=rows_of(connection, log),
             codes=dict(connection.execute("SELECT seq, code FROM seals").fetchall()),
             texts={row[0]: (row[1], row[2]) for row in connection.execute("SELECT digest, salt, text FROM texts")},
         )
+        _check_types(read)
+        return read
+
+
+_TEXT, _MAYBE, _NUMBER, _MAYBE_NUMBER = (str,), (str, type(None)), (int,), (int, type(None))
+_ROW = (_TEXT, _NUMBER, _TEXT, _MAYBE, _MAYBE, _NUMBER, _TEXT, _MAYBE, _MAYBE_NUMBER, _NUMBER, _TEXT, _TEXT, (dict,))
+_BOOK = (_NUMBER, _TEXT, _TEXT, _TEXT, _TEXT, _TEXT)
+
+
+def _check_types(pack: ReadPack) -> None:
+    """A changed file can have a value of any type in any place: raise TypeError before anything is made of it."""
+    told = pack.content
+    _are([told[key] for key in ("study", "coder", "name", "log", "place", "protocol", "genesis")], (_TEXT,) * 7)
+    for book in told["protocols"]:
+        _are(book, _BOOK)
+    _are(pack.items, (_TEXT,) * len(pack.items))
+    for row, stored in pack.rows:
+        _are((*row, stored), (*_ROW, _TEXT))
+        row_json(row)
+    for seq, code in pack.codes.items():
+        _are((seq, code), (_NUMBER, _TEXT))
+    for digest, (salt, text) in pack.texts.items():
+        _are((digest, salt, text), (_TEXT, _TEXT, _MAYBE))
+
+
+def _are(values: Sequence[object], types: Sequence[tuple[type, ...]]) -> None:
+    for value, allowed in zip(values, types, strict=True):
+        if not isinstance(value, allowed):
+            raise TypeError(f"{type(value).__name__} in the place of {allowed[0].__name__}")
