@@ -39,6 +39,8 @@ from db.stacks import Stacks
 from db.study import Study, open_study
 from db.training import Training
 
+CACHE = 512
+"""Kilobytes of the file that a session keeps in memory: what an item needs. SQLite's own 2,000 fill over a day."""
 ReadProtocol = Callable[[str, str], Protocol]
 """From TOML text and the name of its source to a checked protocol."""
 
@@ -81,6 +83,7 @@ class CodingSession(HeldStudy):
         """
         study = path if isinstance(path, Study) else open_study(path)
         try:
+            study.connection.execute(f"PRAGMA cache_size = -{CACHE}")
             who = find_coder(study.connection, coder)
             if not isinstance(protocol, Protocol):
                 protocol = protocol(study.protocol_toml, study.protocol_name)

@@ -180,10 +180,17 @@ def _typing(desk: Desk, state: State, view: View | None, telling: Telling, size:
         Mode.GO: "Item number",
     }[state.mode]
     right = (piece(telling.found, "quiet"), piece(" ")) if state.mode is Mode.SEARCH else ()
+    if state.mode is Mode.GO:  # the footer of a narrow terminal has no room for them
+        right = tuple(
+            each for key, word in _JUMPS for each in (piece(key, "strong", key), piece(f" {word}  ", "quiet", key))
+        )
     line = (piece(f"{prompt}  "), *_cursor(state, size - len(prompt) - 18 - len(telling.found)))
     if state.mode is not Mode.NOTE or state.label is None:
         return [Row(line, right)]
     return [*_why(state.label, telling, size), Row((piece(" "), *line))]
+
+
+_JUMPS = (("n", "unlabelled"), ("f", "flagged"), ("s", "skipped"))
 
 
 def _why(label: str, telling: Telling, size: int) -> list[Row]:

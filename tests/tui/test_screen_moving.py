@@ -121,3 +121,14 @@ async def test_reading_keys(make_study):
         await seat.press("space")
         assert item.panes["context"].top > 0
         assert response.top == 0
+
+
+async def test_the_jumps_are_in_view_in_a_narrow_terminal_and_can_be_clicked(make_study):
+    async with seated(make_study(4), size=(80, 24)) as seat:
+        await seat.press("f", "d", "right", "g")
+        line = next(row for row, text in enumerate(seat.text().splitlines()) if "GO TO" in text)
+        text = seat.text().splitlines()[line]
+        assert "n unlabelled  f flagged  s skipped" in text
+        await seat.pilot.click("#bottom", offset=(text.index("f flagged"), line - seat.app.screen._bottom.region.y))
+        await seat.settle()
+        assert seat.position == 1
