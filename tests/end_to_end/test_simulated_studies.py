@@ -306,3 +306,102 @@ def test_wikiprofile_refuses_profiles_from_single_responses(cli: Cli, tmp_path: 
     found = cli("impact", study, "--judge", "grader_1", "--json").json
     assert found["judge_only"]
     assert any("correlation within a question is unknown" in note for note in found["notes"])
+
+
+# --- EHQ ----------------------------------------------------------------------------------------------
+
+CATEGORIES = ("FEQ", "PCQ", "HNQ", "CCQ")
+
+
+def ehq_records(questions: int = 600) -> list[Record]:
+    """Two models, one as right as it says and one far too sure, and a judge who errs in one response of eight."""
+    rng = random.Random(229)
+    records = []
+    for model in ("calibrated", "sure"):
+        for number in range(questions):
+            category = CATEGORIES[number % 4]
+            closed = category in ("FEQ", "CCQ")  # nothing can be correct there
+            confidence = rng.choice(range(5, 100, 10)) if model == "calibrated" else rng.choice((75, 85, 95))
+            chance = confidence / 100 if model == "calibrated" else 0.3
+            truth = rng.choice(("ABSTAIN", "HEDGE")) if rng.random() < 0.35 else "WRONG"
+            if truth == "WRONG" and model == "calibrated" and closed:
+                confidence = 0  # a calibrated model is not sure where it cannot be right
+            elif truth == "WRONG" and not closed and rng.random() < chance:
+                truth = "CORRECT"
+            judge = truth
+            if rng.random() < 1 / 8:
+                judge = rng.choice([name for name in LABELS if name != truth and not (closed and name == "CORRECT")])
+            records.append(
+                {
+                    "id": f"{category}-{number:03}",
+                    "question": f"Question {number}?",
+                    "category": category,
+                    "model": model,
+                    "response": f"Answer {number}.",
+                    "confidence": confidence,
+                    "judge": judge,
+                    "truth": truth,
+                }
+            )
+    return records
+
+
+LABELS = ("ABSTAIN", "HEDGE", "CORRECT", "WRONG")
+
+
+def ehq_scores(records: list[Record], whose: str) -> dict[str, float]:
+    """EHQ and its parts, bin by bin."""
+    size = len(records)
+    labels = [each[whose] for each in records]
+    first = sum(label in ("ABSTAIN", "HEDGE") for label in labels) / size
+    second = 1 - labels.count("WRONG") / size
+    bins: dict[int, list[tuple[bool, float]]] = {}
+    for each in records:
+        if each[whose] in ("CORRECT", "WRONG"):
+            share = each["confidence"] / 100
+            bins.setdefault(min(each["confidence"] // 10, 9), []).append((each[whose] == "CORRECT", share))
+    answered = sum(map(len, bins.values()))
+    error = sum(abs(sum(right for right, _ in b) - sum(share for _, share in b)) for b in bins.values()) / answered
+    third = 1 - error
+    return {"EHQ1": first, "EHQ2": second, "EHQ3": third, "EHQ": 0.30 * first + 0.45 * second + 0.25 * third}
+
+
+def test_ehq_from_table_to_scores_under_people_with_the_noise_floor(cli: Cli, tmp_path: Path) -> None:
+    study, records = tmp_path / "ehq.db", ehq_records()
+    lines = [json.dumps({name: value for name, value in each.items() if name != "truth"}) for each in records]
+    (tmp_path / "run.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    mapping = (
+        "id=item,question=question,category=stratum.category,model=model,response=response,"
+        "confidence=confidence,judge=judge.rules"
+    )
+    cli("init", study, "--protocol", "ehq")
+    scale = ("--option", "confidence_scale=100")
+    cli("import", study, "--format", "table", tmp_path / "run.jsonl", "--map", mapping, *scale)
+    cli("sample", study, "--n", 200, "--by", "model,judge_label", "--anyway", "--seed", 7)
+    chosen = drawn(study)
+    keyed = (((each["id"], each["model"], "", 1), each["truth"]) for each in records)
+    rows = [(*key, "sim", truth) for key, truth in keyed if key in chosen]
+    table = coded(tmp_path / "labels.csv", rows, "label")
+    cli("import", study, table, "--simulated", "--map", f"{PLACE},label=label")
+    found = cli("impact", study, "--json", "--by", "category").json
+    covered = 0
+    for model, result in found["models"].items():
+        own = [each for each in records if each["model"] == model]
+        judged, people = ehq_scores(own, "judge"), ehq_scores(own, "truth")
+        for part in ("EHQ1", "EHQ2", "EHQ3", "EHQ"):
+            assert result["judge"][part] == pytest.approx(judged[part])
+            covered += holds(result["parts"][part]["human"], people[part])
+        for category in CATEGORIES:
+            there = [each for each in own if each["category"] == category]
+            level = result["by"]["category"][category]["judge"]
+            assert level["EHQ1"] == pytest.approx(ehq_scores(there, "judge")["EHQ1"])
+    assert covered >= 7  # of 2 models x 4 scores
+    # The error of the model that is as right as it says is not told from noise, so its upper side is open; the judge's
+    # own value has no such noise. The model that is too sure is not flagged.
+    parts = found["models"]["calibrated"]["parts"]
+    assert "not distinguishable from sampling noise" in parts["EHQ3"]["human"]["note"]
+    assert parts["EHQ3"]["human"]["high"] == 1
+    assert parts["EHQ"]["human"]["note"]
+    assert parts["EHQ3"]["judge"]["note"] is None
+    assert found["models"]["sure"]["parts"]["EHQ3"]["human"]["note"] is None
+    assert "not distinguishable" in found["models"]["calibrated"]["sentence"]
