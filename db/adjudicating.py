@@ -302,7 +302,7 @@ class AdjudicationSession(HeldStudy):
         ).fetchone()
         if row is not None:
             return row[0], row[1]
-        batch = _adjudication_batch(connection) if self.review is None else self.review.batch
+        batch = adjudication_batch(connection) if self.review is None else self.review.batch
         uid = new_id(self._writer.random_bytes)
         cursor = connection.execute(
             "INSERT INTO assignments (uid, unit_id, coder_id, round, role, batch_id, position, in_queue)"
@@ -316,9 +316,11 @@ class AdjudicationSession(HeldStudy):
             "SELECT state FROM rounds WHERE name = ?", (self.review.name if self.review else ROUND,)
         ).fetchone()[0]
         if state != "open":
-            raise Refused("This round is closed.", "'annotate round open' opens it again.")
+            raise Refused("This round is closed.", "'annotate rounds --open NAME' opens it again.")
         if self.review is None and is_adjudicated(connection, unit_id, assignment):
-            raise Refused("Somebody else has decided this case.", "'annotate reopen' opens it again.")
+            raise Refused(
+                "Somebody else has decided this case.", "'annotate rounds --reopen-unit UNIT' opens it again."
+            )
 
     def _body(
         self, connection: sqlite3.Connection, decision: Decision, assignment: int
@@ -335,7 +337,7 @@ class AdjudicationSession(HeldStudy):
         return kind, {**body, "class": decision.reason, "note": note}
 
 
-def _adjudication_batch(connection: sqlite3.Connection) -> int:
+def adjudication_batch(connection: sqlite3.Connection) -> int:
     """The batch that final labels belong to: never released, so that none of it is in a coder's queue."""
     connection.execute("INSERT INTO rounds (name, kind) VALUES (?, 'adjudication') ON CONFLICT DO NOTHING", (ROUND,))
     for number, parameters in connection.execute("SELECT id, parameters FROM batches WHERE round = ?", (ROUND,)):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from db.chain import EventRow
 from db.connection import reading
+from db.merge_decisions import Made, made_there
 from db.study import Study
 
 _LOGS = """
@@ -34,13 +35,17 @@ class IncomingLog:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """What comes in. ``codebooks``: digest by version; ``texts``: digest -> (salt, text), text None where erased."""
+    """What comes in. ``codebooks``: digest by version; ``texts``: digest -> (salt, text), text None where erased.
+
+    ``made``: the assignments of adjudications and reviews, which come into being with the decision.
+    """
 
     source: str
     study: str
     codebooks: Mapping[int, str]
     logs: Sequence[IncomingLog]
     texts: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
+    made: Mapping[str, Made] = field(default_factory=dict)
 
 
 def read_logs(copy: Study) -> Incoming:
@@ -54,6 +59,7 @@ def read_logs(copy: Study) -> Incoming:
             codebooks=dict(connection.execute("SELECT version, digest FROM protocols").fetchall()),
             logs=[IncomingLog(*named, rows_of(connection, number)) for number, *named in logs],  # type: ignore[call-arg]
             texts={row[0]: (row[1], row[2]) for row in connection.execute("SELECT digest, salt, text FROM texts")},
+            made=made_there(connection),
         )
 
 

@@ -24,6 +24,7 @@ from db.incoming import Incoming, IncomingLog, read_logs
 from db.lead import record
 from db.leases import end_lease
 from db.logs import INSERT_EVENT, Log
+from db.merge_decisions import take_in
 from db.stacks import Stacks
 from db.study import Study
 from db.texts import text_digest
@@ -68,7 +69,7 @@ def merge_copy(
     if coders is not None:
         wanted = {_coder_uid(copy, name) for name in coders}
         kept = [log for log in incoming.logs if log.coder in wanted]
-        incoming = Incoming(incoming.source, incoming.study, incoming.codebooks, kept, incoming.texts)
+        incoming = Incoming(incoming.source, incoming.study, incoming.codebooks, kept, incoming.texts, incoming.made)
     return merge(study, incoming, random_bytes=random_bytes)
 
 
@@ -192,7 +193,7 @@ class _Merge:
             "SELECT id FROM assignments WHERE uid = ? AND coder_id = ?", (row.assignment, log.coder_id)
         ).fetchone()
         if found is None:
-            raise Refused(f"{where}, row {row.seq}: assignment {row.assignment} is not one of this coder's.", _ONE_LEAD)
+            return self._decided_there(log, row, f"{where}, row {row.seq}")
         if self._settled:
             return int(found[0])
         elsewhere = self._connection.execute(_ELSEWHERE, {"assignment": found[0], "log": log.id}).fetchone()
@@ -203,6 +204,14 @@ class _Merge:
                 f"{where}, row {row.seq}: assignment {row.assignment} {elsewhere[0]}; nothing was merged.", _TWO_PLACES
             )
         return int(found[0])
+
+    def _decided_there(self, log: Log, row: EventRow, where: str) -> int:
+        """The assignment of a decision or verdict that was given there. Raises Refused where it is something else."""
+        made = self._incoming.made.get(row.assignment or "")
+        owner = self._connection.execute("SELECT uid FROM coders WHERE id = ?", (log.coder_id,)).fetchone()[0]
+        if made is None or made.coder != owner or made.unit != row.unit:
+            raise Refused(f"{where}: assignment {row.assignment} is not one of this coder's.", _ONE_LEAD)
+        return take_in(self._connection, row.assignment or "", made, log.coder_id, where)
 
     def _unknown_there(self, assignment: int, log: Log) -> tuple[str] | None:
         """Acts of a pack that came back here: whoever coded the same in a copy must have had them in the copy."""
