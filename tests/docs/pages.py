@@ -13,7 +13,7 @@ ROOT_PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 GENERATED_EXAMPLES = DOCS / "examples"
 
 _FENCE = re.compile(r"^( *)(`{3,}|~{3,})(.*)$")
-_MARK = re.compile(r"^<!-- (not run|toml|exit): (.*) -->$")
+_MARK = re.compile(r"^<!-- (not run|toml|exit|file): (.*) -->$")
 _STUDY = re.compile(r"^<!-- run in: (\w+) -->$", re.MULTILINE)
 _INLINE_CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(([^()\s]+(?:\([^()]*\)[^()\s]*)?)(?: \"[^\"]*\")?\)")

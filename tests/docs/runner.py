@@ -32,7 +32,12 @@ class Runner:
     def run(self, block: Block) -> None:
         """Run or read one block; raises AssertionError with its place where it does not do what the page says."""
         try:
-            if "not run" in block.marks:
+            if "file" in block.marks:
+                path = self.folder / block.marks["file"]
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(block.text + "\n", encoding="utf-8")
+                self.read(block)
+            elif "not run" in block.marks:
                 assert len(block.marks["not run"]) > 10, "say why it is not run"
                 self.read(block)
             elif block.language in RUN:
