@@ -7,6 +7,7 @@ import io
 import json
 import os
 from collections.abc import Generator, Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
@@ -91,6 +92,24 @@ def wide_rows(study: Study, *, names: bool = False) -> Generator[dict[str, Any],
         }
 
 
+def long_columns(study: Study, *, notes: bool = False, times: bool = False) -> tuple[str, ...]:
+    """The columns of the long form, also where there is no label yet."""
+    fields = strata_fields(study.connection)
+    return tuple(_long(_Blank(), _Blank(values=fields), fields, False, notes, times))  # type: ignore[arg-type]
+
+
+class _Blank:
+    """Stands for a label or a unit of which only the names of its columns are wanted."""
+
+    flags = ()
+
+    def __init__(self, values: Sequence[str] = ()) -> None:
+        self.values = values
+
+    def __getattr__(self, name: str) -> None:
+        return None
+
+
 def _row(table: Sequence[Sequence[Any]], at: int) -> Sequence[Any]:
     return table[at] if table else ()
 
@@ -145,11 +164,22 @@ def _renamed_stratum(stratum: str | None, known: Mapping[tuple[str, Any], str]) 
     return json.dumps({**values, "model": known["model", values["model"]]}, ensure_ascii=False)
 
 
+def shown_on_screen(rows: Iterable[Row]) -> Generator[dict[str, Any], None, None]:
+    """The rows for a person's terminal: escapes and control characters of texts are visible there, never obeyed."""
+    from annotate.console import visible
+
+    for row in rows:
+        yield {key: visible(value) if isinstance(value, str) else value for key, value in row.items()}
+
+
 # --- writing ----------------------------------------------------------------------------------------
 
 
-def write_rows(rows: Iterable[Row], out: Path, kind: str) -> int:
-    """Write the rows to a new file of the owner's, whole or not at all, and return their number."""
+def write_rows(rows: Iterable[Row], out: Path, kind: str, columns: Sequence[str] = ()) -> int:
+    """Write the rows to a new file of the owner's, whole or not at all, and return their number.
+
+    ``columns``: the header of a table without a row.
+    """
     if out.exists():
         raise AnnotateError(f"{out}: there is already a file of that name.", "Name another one, or delete it first.")
     if not out.parent.is_dir():
@@ -157,38 +187,38 @@ def write_rows(rows: Iterable[Row], out: Path, kind: str) -> int:
     partial = out.with_name(f".{out.name}.{os.getpid()}.part")
     private_file(partial)
     try:
-        number = _written(rows, partial, kind)
+        number = _written(rows, partial, kind, columns)
         partial.replace(out)
     finally:
         partial.unlink(missing_ok=True)
     return number
 
 
-def _written(rows: Iterable[Row], path: Path, kind: str) -> int:
+def _written(rows: Iterable[Row], path: Path, kind: str, columns: Sequence[str]) -> int:
     if kind == "xlsx":
         from annotate.spreadsheet import TooLarge, write_workbook
 
         try:
-            return write_workbook(({key: _plain(value) for key, value in row.items()} for row in rows), path)
+            return write_workbook(({key: _plain(value) for key, value in row.items()} for row in rows), path, columns)
         except TooLarge as error:
             raise AnnotateError(f"Excel cannot hold this: {error}.", "Export as CSV or Parquet.") from None
-    return _parquet(rows, path) if kind == "parquet" else _text(rows, path, kind)
+    return _parquet(rows, path, columns) if kind == "parquet" else _text(rows, path, kind, columns)
 
 
-def write_stream(rows: Iterable[Row], stream: TextIO, kind: str) -> int:
+def write_stream(rows: Iterable[Row], stream: TextIO, kind: str, columns: Sequence[str] = ()) -> int:
     """Write the rows as text to an open stream."""
     if kind in ("parquet", "xlsx"):
         name = {"parquet": "Parquet", "xlsx": "An Excel workbook"}[kind]
         raise AnnotateError(f"{name} cannot go to the screen.", f"Name a file with --out labels.{kind}.")
-    return _jsonl(rows, stream) if kind == "jsonl" else _csv(rows, stream)
+    return _jsonl(rows, stream) if kind == "jsonl" else _csv(rows, stream, columns)
 
 
-def _text(rows: Iterable[Row], path: Path, kind: str) -> int:
+def _text(rows: Iterable[Row], path: Path, kind: str, columns: Sequence[str]) -> int:
     with path.open("w", encoding="utf-8", newline="") as file:
-        return write_stream(rows, file, kind)
+        return write_stream(rows, file, kind, columns)
 
 
-def _csv(rows: Iterable[Row], stream: TextIO) -> int:
+def _csv(rows: Iterable[Row], stream: TextIO, columns: Sequence[str]) -> int:
     number = 0
     writer = None
     for row in rows:
@@ -197,6 +227,8 @@ def _csv(rows: Iterable[Row], stream: TextIO) -> int:
             writer.writeheader()
         writer.writerow({key: _flat(value) for key, value in row.items()})
         number += 1
+    if writer is None and columns:
+        csv.writer(stream, lineterminator="\n").writerow(columns)
     return number
 
 
@@ -217,11 +249,13 @@ def _flat(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | tuple) else value
 
 
-def _parquet(rows: Iterable[Row], path: Path) -> int:
-    import pyarrow as arrow
+def _parquet(rows: Iterable[Row], path: Path, columns: Sequence[str]) -> int:
     from pyarrow import parquet
 
-    table = arrow.Table.from_pylist([{key: _plain(value) for key, value in row.items()} for row in rows])  # type: ignore[attr-defined]
+    arrow: Any = import_module("pyarrow")
+    listed = [{key: _plain(value) for key, value in row.items()} for row in rows]
+    bare = {name: arrow.array([], "string") for name in columns}
+    table = arrow.Table.from_pylist(listed) if listed else arrow.table(bare)
     parquet.write_table(table, path)  # type: ignore[no-untyped-call]
     return int(table.num_rows)
 

@@ -9,7 +9,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -107,8 +107,22 @@ def _drawn(document: Document, title: str, forms: Sequence[str]) -> Files:
         from annotate.reports.pdf import to_pdf
 
         found["report.pdf"] = to_pdf(document, title=title)
-    found["results.json"] = json.dumps(document.results, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    found["results.json"] = results_text(document.results)
     return found
+
+
+def results_text(results: Mapping[str, Any]) -> str:
+    """results.json: sections, judges and models on lines of their own, and what is inside of them on one."""
+    return _lines(results, 5) + "\n"
+
+
+def _lines(value: Any, levels: int) -> str:
+    if not levels or not isinstance(value, dict) or not value:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    inside = ",\n".join(
+        f"{json.dumps(key, ensure_ascii=False)}: {_lines(each, levels - 1)}" for key, each in value.items()
+    )
+    return f"{{\n{inside}\n}}"
 
 
 def _data(study: Study, results: Results, *, names: bool, text: bool) -> Files:

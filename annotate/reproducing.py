@@ -12,7 +12,10 @@ from annotate.bundle import read_bundle
 from db.errors import AnnotateError
 
 RECOMPUTED = ("reference", "people", "judges", "impact", "checks", "scores")
-GIVEN = ("study", "counts", "design", "coding", "conduct", "flow", "oneself", "errors", "attempts", "provenance")
+GIVEN = (
+    *("study", "counts", "design", "coding", "conduct", "flow", "oneself", "judges_oneself", "errors", "attempts"),
+    "provenance",
+)
 DIGITS = 12
 
 

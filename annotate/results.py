@@ -53,6 +53,8 @@ class Results:
     not_run: tuple[NotRun, ...] = ()
     notes: tuple[str, ...] = ()
     more: Supplement | None = None
+    impact_facts: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
+    """The impact as plain values where that was made already: it is most of a report, and takes a second."""
 
     def to_dict(self) -> dict[str, Any]:
         """results.json: plain values, keys in a fixed order."""
@@ -66,7 +68,7 @@ class Results:
             "conduct": plain(self.conduct),
             "people": None if self.people is None else plain(self.people),
             "judges": {name: judge_facts(report) for name, report in self.judges.items()},
-            "impact": None if self.impact is None else _impact_facts(self.impact),
+            "impact": None if self.impact is None else _impact(self.impact_facts or self.impact.to_dict()),
             "checks": plain(self.checks),
             "not_run": plain(self.not_run),
             "notes": list(self.notes),
@@ -74,9 +76,9 @@ class Results:
         }
 
 
-def _impact_facts(impact: ImpactResult) -> dict[str, Any]:
+def _impact(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Every judge under ``judges``; the main one's models are not repeated beside them, as `impact --json` has them."""
-    return {key: value for key, value in impact.to_dict().items() if key != "models"}
+    return {key: value for key, value in facts.items() if key != "models"}
 
 
 def judge_facts(report: JudgeReport) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
@@ -48,8 +48,8 @@ class TooLarge(ValueError):
     """More than a sheet holds."""
 
 
-def write_workbook(rows: Iterable[Mapping[str, Any]], path: Path) -> int:
-    """Write the rows under a header line and return their number. Raises TooLarge."""
+def write_workbook(rows: Iterable[Mapping[str, Any]], path: Path, columns: Sequence[str] = ()) -> int:
+    """Write the rows under a header line and return their number; ``columns``: the header of no row. Raises TooLarge."""
     number = [0]
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in _PARTS.items():
@@ -58,6 +58,8 @@ def write_workbook(rows: Iterable[Mapping[str, Any]], path: Path) -> int:
             sheet.write(f'{_HEAD}<worksheet xmlns="{_MAIN}"><sheetData>'.encode())
             for line in _lines(rows, number):
                 sheet.write(line.encode("utf-8"))
+            if not number[0] and columns:
+                sheet.write(_line(columns).encode("utf-8"))
             sheet.write(b"</sheetData></worksheet>")
     return number[0]
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from annotate.studies import study_protocol
 from db.labels import label_rows, unit_rows
 from db.overview import imports_of
+from db.sampling import strata_counts
 from db.study import Study
+
+FILTERED = "outside the protocol's filter"
 
 _LEFT_OUT = {
     "unchanged": "the same content was there already",
@@ -31,7 +35,7 @@ def flow_facts(
     """
     return {
         "rows": _rows(study),
-        "units": _units(counts, design, reference),
+        "units": _units(counts, design, reference, _filtered(study)),
         "labels": _labels(study),
     }
 
@@ -55,19 +59,29 @@ def _rows(study: Study) -> list[dict[str, Any]]:
     return found
 
 
+def _filtered(study: Study) -> int:
+    """Responses that the codebook does not ask about (its filter); 0 where it asks about all."""
+    protocol = study_protocol(study)
+    if not protocol.filters:
+        return 0
+    return strata_counts(study, (), filters=protocol.filters).excluded.get(FILTERED, 0)
+
+
 def _units(
-    counts: Mapping[str, Any], design: Mapping[str, Any] | None, reference: Mapping[str, Any]
+    counts: Mapping[str, Any], design: Mapping[str, Any] | None, reference: Mapping[str, Any], filtered: int
 ) -> list[dict[str, Any]]:
     drawn, status = reference["units"], reference["status"]
     used = status["labelled"] + status["unresolved"]
     responses, failed = counts["responses"], counts["technical_failures"]
+    left = {"technical failures of the models": failed, "outside the codebook's filter": filtered}
+    judged = responses - failed - filtered
     steps = [
-        _step("responses in the study", responses, {"technical failures of the models": failed}),
-        _step("responses that can be judged", responses - failed, {"not drawn": responses - failed - drawn}),
+        _step("responses in the study", responses, left),
+        _step("responses that can be judged", judged, {"not drawn": judged - drawn}),
     ]
     if design is None:
         return steps[:1]
-    if drawn > responses - failed:  # a sample that was drawn with failures, or a census that holds some
+    if drawn > judged:  # a sample that was drawn with failures, or a census that holds some
         steps = [_step("responses in the study", responses, {"not drawn": responses - drawn})]
     return [
         *steps,

@@ -61,13 +61,15 @@ def load_labels(study: Study, protocol: Protocol, *, names: bool = True) -> Stud
 
 
 def load_repeats(
-    study: Study, *, names: bool = True
+    study: Study, protocol: Protocol, *, names: bool = True
 ) -> tuple[Mapping[str, Mapping[str, str]], Mapping[str, Mapping[str, str]]]:
     """First and second label of the hidden repeats, {coder: {unit: label}} each; only units labelled twice."""
     seen: dict[int, dict[str, dict[str, str]]] = {1: defaultdict(dict), 2: defaultdict(dict)}
+    said = _said(protocol)
     for row in label_rows(study):
-        if row.label is not None and not row.stale and row.occurrence in seen:
-            seen[row.occurrence][_name(row, names)][f"{row.round}/{row.unit}"] = row.label
+        label = said(row)
+        if label is not None and not row.stale and row.occurrence in seen:
+            seen[row.occurrence][_name(row, names)][f"{row.round}/{row.unit}"] = label
     second = {coder: labels for coder, labels in seen[2].items() if labels}
     return {coder: seen[1].get(coder, {}) for coder in second}, second
 

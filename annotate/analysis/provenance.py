@@ -12,9 +12,10 @@ from typing import Any
 
 from annotate import __version__
 from db.lineage import protocol_versions
-from db.overview import imports_of
+from db.overview import coder_progress, imports_of
 from db.study import Study
 
+_FLAGS = ("map", "judge", "tiebreak", "pi", "weight")
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "krippendorff")
 
 
@@ -56,11 +57,24 @@ def _base(name: str) -> str:
 
 
 def _imports(study: Study) -> list[str]:
+    kinds = {each.kind for each in coder_progress(study)}
     found = []
     for entry in imports_of(study):
         kind, _, recipe = entry.format.partition(":")
-        how = ["--recipe", recipe] if kind == "recipe" else ["--format", entry.format]
+        how = ["--recipe", recipe] if kind == "recipe" else ["--format", entry.format, *_options(entry.mapping)]
+        if entry.counts.get("human labels") and "simulated" in kinds and "imported" not in kinds:
+            how.append("--simulated")
         found.append(shlex.join(["annotate", "import", "STUDY.db", *how, *map(_base, entry.sources)]))
+    return found
+
+
+def _options(mapping: Mapping[str, Any]) -> list[str]:
+    """What an import was told besides its files, as it was told; a file's name without where it lay."""
+    found = []
+    for key, value in mapping.items():
+        for each in value if isinstance(value, list | tuple) else (value,):
+            text = _base(str(each)) if str(each).endswith(".toml") else str(each)
+            found += [f"--{key}", text] if key in _FLAGS else ["--option", f"{key}={text}"]
     return found
 
 

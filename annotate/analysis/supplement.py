@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from agreement.repeats import self_agreements
 from annotate.analysis.flow import flow_facts
 from annotate.analysis.judge_scores import score_facts
 from annotate.analysis.labels import StudyLabels
-from annotate.analysis.loading import load_repeats
+from annotate.analysis.oneself import coders_oneself, judges_oneself
 from annotate.analysis.provenance import provenance_facts
 from annotate.analysis.reference import Reference
 from annotate.analysis.worst_errors import worst_errors
@@ -27,13 +26,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Supplement:
-    """flow: see ``flow_facts``. oneself: agreement of each coder with themselves. scores, errors: by judge.
+    """flow: see ``flow_facts``. oneself: agreement of each coder with themselves; judges_oneself: of each judge that
+    replied several times. scores, errors: by judge.
 
     attempts: labels on responses that look as if they tried to set their own grade. provenance: ``provenance_facts``.
     """
 
     flow: Mapping[str, Any]
     oneself: Mapping[str, Any] = field(default_factory=dict)
+    judges_oneself: Mapping[str, Any] = field(default_factory=dict)
     scores: Mapping[str, Any] = field(default_factory=dict)
     errors: Mapping[str, Any] = field(default_factory=dict)
     attempts: tuple[Any, ...] = ()
@@ -49,21 +50,15 @@ def with_supplement(
     judged = [judge for judge in labels.judges if judge in results.judges]
     found = Supplement(
         flow=flow_facts(study, results.counts, results.design, results.reference),
-        oneself=_oneself(study, labels, wanted),
+        oneself=coders_oneself(study, labels.labels, wanted),
+        judges_oneself=judges_oneself(study, list(labels.judges), wanted),
         scores={judge: score_facts(labels, reference, judge, seed=wanted.seed, level=wanted.level) for judge in judged},
         errors={} if impact is None else worst_errors(study, labels, reference, impact, text=text),
         attempts=tuple(_attempts(study, labels, reference, judged)),
         provenance=provenance_facts(study, results.design, settings),
     )
-    return replace(results, more=found, not_run=(*results.not_run, *_missing(results, found, labels, impact)))
-
-
-def _oneself(study: Study, labels: StudyLabels, wanted: Wanted) -> dict[str, Any]:
-    first, second = load_repeats(study, names=wanted.names)
-    if not second or not labels.labels:
-        return {}
-    found = self_agreements(first, second, labels=labels.labels, confidence=wanted.level)  # type: ignore[arg-type]
-    return {str(coder): {"percent": plain(each.percent), "kappa": plain(each.kappa)} for coder, each in found.items()}
+    missing = _missing(results, found, labels, impact)
+    return replace(results, more=found, not_run=(*results.not_run, *missing), impact_facts=impact)
 
 
 def _attempts(study: Study, labels: StudyLabels, reference: Reference, judges: list[str]) -> Iterator[dict[str, Any]]:

@@ -63,7 +63,16 @@ def export(study: Path, out: Path | None, kind: str | None, shape: str, as_json:
     probability, so that weighted numbers can be recomputed.
     """
     from annotate.console import emit_json, notice
-    from annotate.exports import anonymous, long_rows, wide_rows, with_texts, write_rows, write_stream
+    from annotate.exports import (
+        anonymous,
+        long_columns,
+        long_rows,
+        shown_on_screen,
+        wide_rows,
+        with_texts,
+        write_rows,
+        write_stream,
+    )
     from db.blindness import record_lead_view
     from db.study import open_study
 
@@ -77,17 +86,20 @@ def export(study: Path, out: Path | None, kind: str | None, shape: str, as_json:
         if chosen in FORMS:
             _other_tool(opened, chosen, out, as_json, options)
             return
+        columns: tuple[str, ...] = ()
         if shape == "wide":
             rows = wide_rows(opened, names=options["show_names"])
         else:
             rows = long_rows(opened, names=options["show_names"], notes=options["notes"], times=options["times"])
+            columns = long_columns(opened, notes=options["notes"], times=options["times"])
         shown = anonymous(rows) if options["anonymise"] else rows
         shown = with_texts(opened, rows) if options["text"] and not options["anonymise"] else shown
         with closing(rows):
             if out is None:
-                number = write_stream(shown, sys.stdout, "jsonl" if as_json else chosen)
+                screen = shown_on_screen(shown) if sys.stdout.isatty() else shown
+                number = write_stream(screen, sys.stdout, "jsonl" if as_json else chosen, columns)
             else:
-                number = write_rows(shown, out, chosen)
+                number = write_rows(shown, out, chosen, columns)
     if out is None:
         if not number:
             notice("There is no label to export yet.")

@@ -112,6 +112,16 @@ class Fold:
 Block = Heading | Paragraph | Bullets | Table | Figure | Verbatim | Fold
 
 
+def interval_at(line: Line, at: int) -> bool:
+    """Whether an interval in brackets begins here: five inlines that a form keeps on one line."""
+    return (
+        line[at : at + 1] == ("[",)
+        and line[at + 2 : at + 3] == (", ",)
+        and line[at + 4 : at + 5] == ("]",)
+        and all(isinstance(line[place], Ref) for place in (at + 1, at + 3))
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """The blocks of a report and the results that they point into."""

@@ -25,6 +25,7 @@ from annotate.reports.document import (
     Ref,
     Table,
     Verbatim,
+    interval_at,
 )
 from annotate.reports.figures import to_svg
 
@@ -92,7 +93,14 @@ class _Page:
         return f'<nav aria-label="Sections"><ul>{links}</ul></nav>\n'
 
     def line(self, line: Line) -> str:
-        return "".join(self._inline(inline) for inline in line)
+        """The inlines one after the other; an interval stays on one line of the page."""
+        found, at = "", 0
+        while at < len(line):
+            many = 5 if interval_at(line, at) else 1
+            text = "".join(self._inline(inline) for inline in line[at : at + many])
+            found += f'<span class="i">{text}</span>' if many > 1 else text
+            at += many
+        return found
 
     def _heading(self, block: Heading) -> str:
         text = self.line(block.line)

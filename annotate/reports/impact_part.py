@@ -253,7 +253,11 @@ def _excluded(pieces: Pieces, root: str) -> Iterator[Block]:
 
 
 def _rankings(pieces: Pieces, root: str) -> Iterator[Block]:
+    """Rankings on what labels can change; the others are the same under judge and people."""
+    alike = _alike(pieces, root)
     for part, found in pieces.get(f"{root}/rankings").items():
+        if part in alike:
+            continue
         place = f"{root}/rankings{pointer(part)}"
         if len(found["models"]) < 2:
             continue

@@ -17,6 +17,8 @@ MEASURES = (
     ("balanced_accuracy", "Balanced accuracy"),
     ("mcc", "Matthews correlation"),
 )
+SLIGHT = 0.20
+LITTLE = ", which says little, for people hardly agree with each other"
 PER_LABEL = ("precision", "recall", "f1", "human_share", "judge_share")
 HEADS = {"f1": "F1", "human_share": "share, people", "judge_share": "share, judge"}
 
@@ -63,7 +65,18 @@ def _verdict(pieces: Pieces, root: str) -> Line:
     if pieces.get(f"{root}/ceiling") is None:
         return ()
     found = pieces.get(f"{root}/ceiling/comparisons/0/verdict")
-    return ("; whether it is within the human range is not shown",) if found == "not shown" else (f"; {found}",)
+    if found == "not shown":
+        return ("; whether it is within the human range is not shown",)
+    return (f"; {found}{LITTLE}",) if _apart(pieces, root) else (f"; {found}",)
+
+
+def _apart(pieces: Pieces, root: str) -> bool:
+    """Whether people agree with each other so little that to be within their range means nothing.
+
+    Landis and Koch (1977) call a kappa of .20 and less slight.
+    """
+    people = pieces.get(f"{root}/ceiling/comparisons/0/people")
+    return people is not None and people <= SLIGHT
 
 
 def _judge(pieces: Pieces, judge: str) -> Iterator[Block]:
@@ -120,11 +133,18 @@ def _measures(pieces: Pieces, root: str) -> Iterator[Block]:
 def _per_label(pieces: Pieces, root: str) -> Iterator[Block]:
     labels = pieces.get(f"{root}/labels")
     rows = [
-        row(Name(label), *(pieces.estimate(f"{root}/labels{pointer(label)}/{key}") for key in PER_LABEL))
+        row(Name(label), *(_of_label(pieces, f"{root}/labels{pointer(label)}/{key}") for key in PER_LABEL))
         for label in labels
     ]
     head = row("label", *(HEADS.get(key, key) for key in PER_LABEL))
     yield table("By label", head, rows, right=range(1, len(head)))
+
+
+def _of_label(pieces: Pieces, path: str) -> Line:
+    """What is known of every record, as the share of a label under the judge, has no interval."""
+    found = pieces.get(path)
+    known = found["value"] is not None and found["low"] == found["high"] == found["value"]
+    return (Ref(f"{path}/value"),) if known else pieces.estimate(path)
 
 
 def _by(pieces: Pieces, root: str) -> Iterator[Block]:
@@ -157,7 +177,8 @@ def _ceiling(pieces: Pieces, root: str) -> Iterator[Block]:
     if pieces.get(f"{root}/ceiling") is None:
         yield paragraph("Human ceiling: not computed, because ", Ref(f"{root}/no_ceiling", "text"), ".")
         return
-    yield paragraph("Human ceiling: ", Ref(f"{root}/ceiling/sentence", "text"), ".")
+    little = LITTLE if _apart(pieces, root) else ""
+    yield paragraph("Human ceiling: ", Ref(f"{root}/ceiling/sentence", "text"), f"{little}.")
 
 
 def _alt_test(pieces: Pieces, root: str) -> Iterator[Block]:

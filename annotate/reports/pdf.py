@@ -28,6 +28,7 @@ from annotate.reports.document import (
     Ref,
     Table,
     Verbatim,
+    interval_at,
 )
 from annotate.reports.figures import to_svg
 from annotate.reports.wrapping import seams
@@ -102,8 +103,14 @@ def _table(document: Document, table: Table) -> dict[str, Any]:
 
 
 def _line(document: Document, line: Line) -> list[list[str]]:
-    """Pieces of a line, each as the parts between which it may break."""
-    return [_parts(document, inline) for inline in line]
+    """Pieces of a line, each as the parts between which it may break; an interval is one part."""
+    found, at = [], 0
+    while at < len(line):
+        many = 5 if interval_at(line, at) else 1
+        whole = document.line(line[at : at + many])
+        found.append([whole.replace(" ", "\u00a0")] if many > 1 else _parts(document, line[at]))
+        at += many
+    return found
 
 
 def _parts(document: Document, inline: Inline) -> list[str]:

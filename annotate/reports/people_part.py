@@ -86,7 +86,7 @@ def _overall(pieces: Pieces) -> Iterator[Block]:
         row(
             NAMES[key],
             pieces.estimate(f"/people/coefficients/{key}"),
-            pieces.value(f"/people/coefficients/{key}/se"),
+            _error(pieces, f"/people/coefficients/{key}"),
             pieces.count(f"/people/coefficients/{key}/n_units"),
             (Ref(f"/people/coefficients/{key}/convention", "text"),),
         )
@@ -100,6 +100,12 @@ def _overall(pieces: Pieces) -> Iterator[Block]:
     ]
     if notes:
         yield Bullets(tuple(notes))
+
+
+def _error(pieces: Pieces, path: str) -> Line:
+    """The standard error; a dash where the labels do not vary enough to show one, which would print as 0."""
+    found = pieces.get(path)
+    return (Ref(f"{path}/se"),) if found["se"] and found["se"] > 1e-12 and found["n_units"] > 2 else ("–",)
 
 
 def _pairs(pieces: Pieces) -> Iterator[Block]:

@@ -34,7 +34,11 @@ def provenance_part(pieces: Pieces) -> Iterator[Block]:
     ]
     if rows:
         yield table("Files that were read", ("file", "format", "records", "SHA of its bytes"), rows, right=(2,))
-    yield paragraph("Command lines that make this report again:")
+    yield paragraph(
+        "Command lines that make this report again. They were put together from what the study keeps of each import, "
+        "of the draw and of this report; files go by their names alone. Coding, adjudication and changes of the "
+        "codebook are in the study's log."
+    )
     yield Bullets(tuple((Ref(f"/provenance/commands/{at}", "text"),) for at in range(len(found["commands"]))))
     versions = [
         row(

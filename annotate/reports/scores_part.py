@@ -38,18 +38,32 @@ def scores_part(pieces: Pieces) -> Iterator[Block]:
 
 
 def oneself_part(pieces: Pieces) -> Iterator[Block]:
-    """Agreement on hidden repeats, coder by coder; nothing where there were none."""
+    """Agreement on hidden repeats, coder by coder, and of judges that replied several times; nothing without either."""
     oneself = pieces.results.get("oneself")
-    if not oneself:
-        return
-    rows = [
-        row(
-            Name(coder),
-            pieces.estimate(f"{pointer('oneself', coder)}/percent"),
-            pieces.estimate(f"{pointer('oneself', coder)}/kappa"),
-            pieces.count(f"{pointer('oneself', coder)}/percent/n_units"),
-        )
-        for coder in oneself
-    ]
-    head = ("coder", "percent agreement", "Cohen's κ", "units")
-    yield table("With themselves: the same unit again, not known to be one", head, rows, right=(1, 2, 3))
+    if oneself:
+        rows = [
+            row(
+                Name(coder),
+                pieces.estimate(f"{pointer('oneself', coder)}/percent"),
+                pieces.estimate(f"{pointer('oneself', coder)}/kappa"),
+                pieces.estimate(f"{pointer('oneself', coder)}/alpha"),
+                pieces.count(f"{pointer('oneself', coder)}/percent/n_units"),
+            )
+            for coder in oneself
+        ]
+        head = ("coder", "percent agreement", "Cohen's κ", "Krippendorff's α", "units")
+        yield table("With themselves: the same unit again, not known to be one", head, rows, right=range(1, 5))
+    judges = pieces.results.get("judges_oneself")
+    if judges:
+        rows = [
+            row(
+                Name(judge),
+                pieces.count(f"{pointer('judges_oneself', judge)}/replies"),
+                pieces.estimate(f"{pointer('judges_oneself', judge)}/percent"),
+                pieces.estimate(f"{pointer('judges_oneself', judge)}/alpha"),
+                pieces.count(f"{pointer('judges_oneself', judge)}/percent/n_units"),
+            )
+            for judge in judges
+        ]
+        head = ("judge", "replies, at most", "percent agreement", "Krippendorff's α", "responses")
+        yield table("Judges with themselves: the same response asked again", head, rows, right=range(1, 5))

@@ -33,7 +33,7 @@ def show(document: Document) -> None:
         return
     console = out()
     for block in document.blocks:
-        console.print(_renderable(document, block))
+        console.print(_renderable(document, block, console.width))
 
 
 def _speak(document: Document, block: Block) -> None:
@@ -61,7 +61,7 @@ def _spoken(block: Heading | Paragraph | Bullets | Figure | Verbatim) -> tuple[L
     return ((*block.summary, ":"), (block.ref,)) if isinstance(block, Verbatim) else (block.line,)
 
 
-def _renderable(document: Document, block: Block) -> RenderableType:
+def _renderable(document: Document, block: Block, width: int) -> RenderableType:
     if isinstance(block, Heading):
         text = _text(document, block.line)
         text.stylize("bold underline" if block.level == 1 else "bold")
@@ -77,8 +77,8 @@ def _renderable(document: Document, block: Block) -> RenderableType:
     if isinstance(block, Fold):
         from rich.console import Group
 
-        return Group(_text(document, block.summary), *(_renderable(document, each) for each in block.blocks))
-    return _table(document, block)
+        return Group(_text(document, block.summary), *(_renderable(document, each, width) for each in block.blocks))
+    return _table(document, block, width)
 
 
 def _before(text: Text) -> RenderableType:
@@ -109,23 +109,18 @@ def _bullets(document: Document, block: Bullets) -> RenderableType:
     return grid
 
 
-def _table(document: Document, block: Table) -> RenderableType:
-    from rich.box import SIMPLE_HEAD
+def _table(document: Document, block: Table, width: int) -> RenderableType:
     from rich.console import Group
-    from rich.table import Table as Grid
+
+    from annotate.reports.terminal_table import grids
 
     parts: list[RenderableType] = []
     if block.title:
         title = _text(document, block.title)
         title.stylize("bold")
         parts.append(_before(title))
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False)
-    for index, head in enumerate(block.header):
-        justify = "right" if index in block.right else "left"
-        grid.add_column(_text(document, head), justify=justify, overflow="fold")  # type: ignore[arg-type]
-    for row in block.rows:
-        grid.add_row(*(_text(document, cell) for cell in row))
-    parts.append(grid)
+    header = [_text(document, head) for head in block.header]
+    parts += grids(block, header, [[_text(document, cell) for cell in row] for row in block.rows], width)
     if block.note:
         parts.append(_text(document, block.note))
     return Group(*parts)
