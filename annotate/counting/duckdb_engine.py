@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,10 +12,12 @@ import duckdb
 import ibis
 
 from annotate.counting.engines import EngineError, told
-from annotate.counting.facts import Expression, Tools
+from annotate.counting.facts import BLANKS, Expression, Tools
 from annotate.counting.sources import Group
 
 _REJECTED = "annotate_rejected"
+_LONGEST = 1 << 25
+"""Bytes of the longest JSON line; a quarter of it for a row of CSV. DuckDB keeps room for that in each thread."""
 
 
 @ibis.udf.scalar.builtin(name="trim")
@@ -32,9 +35,9 @@ def _valid(text: str) -> bool:  # type: ignore[empty-body]
     """Whether a text is JSON."""
 
 
-@ibis.udf.scalar.builtin(name="hash", signature=(("string",), "uint64"))
-def _hash(text):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """64 bits of a text."""
+@ibis.udf.scalar.builtin(name="hash", signature=(("string", "string", "string", "int64"), "uint64"))
+def _hash(item, model, condition, repeat):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """64 bits of a key."""
 
 
 def _member(text: Expression, key: str) -> Expression:
@@ -69,9 +72,15 @@ class DuckDBEngine:
     def versions(self) -> dict[str, str]:
         return {"duckdb": duckdb.__version__, "ibis-framework": ibis.__version__}
 
-    def read(self, group: Group, columns: Sequence[str]) -> Expression:
-        chosen = ", ".join([*(f"{_name(each)} AS c{at}" for at, each in enumerate(columns)), "filename AS file"])
-        return self._view(f"SELECT {chosen} FROM {_reader(group, columns)}")
+    def read(self, group: Group, columns: Sequence[str], *, raw: bool = False) -> Expression:
+        reader = _reader(group, columns)
+        plain = [f"{_name(each)} AS c{at}" for at, each in enumerate(columns)]
+        table = self._view(f"SELECT {', '.join(plain)}, filename AS file FROM {reader}")
+        if raw:
+            return table
+        texts = [name for name in table.columns[:-1] if table[name].type().is_string()]
+        clean = ", ".join(f"{_stripped(name) if name in texts else name} AS {name}" for name in table.columns)
+        return self._view(f"SELECT {clean} FROM {table.get_name()}")
 
     def lines(self, group: Group) -> Expression:
         return self._view(f"SELECT json::VARCHAR AS annotate_line, filename AS file FROM {_lines(group)}")
@@ -79,7 +88,6 @@ class DuckDBEngine:
     def unread(self, group: Group, columns: Sequence[str]) -> dict[str, int]:
         if group.kind != "csv":
             return {}
-        self._execute("CREATE OR REPLACE TEMP TABLE rejects_seen AS SELECT 1")
         kept = f"store_rejects = true, rejects_table = '{_REJECTED}', rejects_scan = '{_REJECTED}_scan'"
         for table in (_REJECTED, f"{_REJECTED}_scan"):
             self._execute(f"DROP TABLE IF EXISTS {table}")
@@ -89,14 +97,17 @@ class DuckDBEngine:
             f"SELECT s.file_path, count(DISTINCT r.line) FROM {_REJECTED} r JOIN {_REJECTED}_scan s"
             " USING (scan_id, file_id) GROUP BY ALL"
         )
-        return {str(path): int(count) for path, count in rows.fetchall()}
+        return {str(path): int(count) for path, count in rows}
 
     def table(self, name: str) -> Expression | None:
-        return self._ibis.table(name) if name in self._ibis.list_tables() else None
+        query = "SELECT 1 FROM information_schema.tables WHERE table_name = ? AND table_schema = current_schema()"
+        found = self._con.execute(query, [name]).fetchall()
+        return None if not found else self._known(name)
 
     def run(self, expression: Expression) -> Any:
         try:
-            return self._ibis.to_pyarrow(expression)
+            sql = self._ibis.compile(expression)
+            return self._con.sql(sql).to_arrow_table()
         except (duckdb.Error, ibis.common.exceptions.IbisError) as error:
             raise _fault(error, self._secret) from None
 
@@ -113,13 +124,18 @@ class DuckDBEngine:
         name = f"annotate_source_{self._views}"
         self._execute(f"CREATE TEMP VIEW {name} AS {sql}")
         try:
-            return self._ibis.table(name)
+            return self._known(name)
         except duckdb.Error as error:
             raise _fault(error, self._secret) from None
 
+    def _known(self, name: str) -> Expression:
+        with warnings.catch_warnings():  # ibis 12 calls what DuckDB 2.0 has given another name
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return self._ibis.table(name)
+
     def _execute(self, sql: str) -> Any:
         try:
-            return self._con.execute(sql)
+            return self._con.execute(sql).fetchall()
         except duckdb.Error as error:
             raise _fault(error, self._secret) from None
 
@@ -137,7 +153,7 @@ def _paths(group: Group) -> str:
 
 def _lines(group: Group) -> str:
     """The JSON of each line, null where it is none."""
-    options = "filename = true, ignore_errors = true, maximum_object_size = 268435456"
+    options = f"filename = true, ignore_errors = true, maximum_object_size = {_LONGEST}"
     return f"read_ndjson_objects({_paths(group)}, {options})"
 
 
@@ -149,13 +165,20 @@ def _reader(group: Group, columns: Sequence[str], rejects: str = "ignore_errors 
         types = "{" + ", ".join(f"{_text(each)}: 'VARCHAR'" for each in columns) + "}"
         return (
             f"read_json({paths}, format = 'newline_delimited', columns = {types}, filename = true, "
-            "ignore_errors = true, maximum_object_size = 268435456)"
+            f"ignore_errors = true, maximum_object_size = {_LONGEST})"
         )
     types = "{" + ", ".join(f"{_text(each)}: 'VARCHAR'" for each in group.columns) + "}"
     return (
         f"read_csv({paths}, auto_detect = false, header = true, delim = {_text(group.delimiter)}, quote = '\"', "
-        f"escape = '\"', columns = {types}, filename = true, max_line_size = 268435456, {rejects})"
+        f"escape = '\"', columns = {types}, filename = true, max_line_size = {_LONGEST // 4}, "
+        f"buffer_size = {_LONGEST}, {rejects})"
     )
+
+
+def _stripped(name: str) -> str:
+    """Blanks at both ends go, and what is empty then is null. Most texts begin and end in ASCII that is none: fast."""
+    inner = f"{name} >= '!' AND {name} < chr(127) AND right({name}, 1) >= '!' AND right({name}, 1) < chr(127)"
+    return f"CASE WHEN {inner} THEN {name} ELSE nullif(trim({name}, {_text(BLANKS)}), '') END"
 
 
 def _text(value: str) -> str:

@@ -60,14 +60,18 @@ def _some(engine: Engine, good: Expression) -> bool:
 
 def _twice(engine: Engine, good: Expression) -> Expression:
     """The hashes of keys that more than one record has (and, once in many billions of pairs, of two keys)."""
-    hashed = good.select(h=engine.tools.hash(good["whole"]))
+    hashed = good.select(h=_hash(engine, good))
     counted = hashed.group_by("h").aggregate(m=hashed.count())
     return counted.filter(counted["m"] > 1).select("h")
 
 
+def _hash(engine: Engine, good: Expression) -> Expression:
+    return engine.tools.hash(good["k0"], good["k1"], good["k2"], good["k3"])
+
+
 def _contents(engine: Engine, good: Expression, plan: Plan) -> Expression:
     """Distinct contents of the keys that may occur twice: how many records have each, and how many the key has."""
-    hashed = good.mutate(h=engine.tools.hash(good["whole"]))
+    hashed = good.mutate(h=_hash(engine, good))
     some = hashed.semi_join(_twice(engine, good), "h")
     said = list(plan.raw.values())
     counted = some.group_by(["whole", *plan.columns, *said]).aggregate(n=some.count())

@@ -30,8 +30,11 @@ class Engine(Protocol):
     def versions(self) -> dict[str, str]:
         """Name and version of what does the work."""
 
-    def read(self, group: Group, columns: Sequence[str]) -> Expression:
-        """The named columns of a group of files; a record that is not readable has null in all of them."""
+    def read(self, group: Group, columns: Sequence[str], *, raw: bool = False) -> Expression:
+        """The named columns of a group of files; a record that is not readable has null in all of them.
+
+        Texts are stripped, and null where nothing is left, unless ``raw``.
+        """
 
     def lines(self, group: Group) -> Expression:
         """The lines of JSONL files as they are, in the column ``annotate_line``; those that are no JSON are null."""

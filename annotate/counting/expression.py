@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 from annotate.counting.engines import Engine
 from annotate.counting.facts import Expression, Facts, Path
-from annotate.counting.shapes import UNREADABLE, Shape
+from annotate.counting.shapes import UNREADABLE, Get, Shape
 from annotate.counting.sources import Group
 from annotate.importers.sources import SourceError
 from db.judge_maps import rule_for
@@ -88,7 +88,8 @@ def _of_table(engine: Engine, table: Expression, shape: Shape, plan: Plan, proto
 
     names = names_of(shape)
     places = {name: f"c{at}" for at, name in enumerate(names)}
-    chosen = table.select(file=ibis.null("string"), **{place: table[name] for name, place in places.items()})
+    clean = {place: _clean(engine, table[name]) for name, place in places.items()}
+    chosen = table.select(file=ibis.null("string"), **clean)
     return rows_of(engine, chosen, places, shape, plan, protocol)
 
 
@@ -108,7 +109,7 @@ def rows_of(
     """
     import ibis
 
-    facts = shape.facts(_getter(engine, table, places), engine.tools)
+    facts = shape.facts(_getter(engine, table, places, stripped=not keep))
     nothing = reduce(lambda one, other: one & other, (table[each].isnull() for each in places.values() or (LINE,)))
     problem = ibis.ifelse(nothing, UNREADABLE, facts.problem)
     key = (facts.item, facts.model, facts.condition, facts.repeat.cast("string"))
@@ -121,10 +122,14 @@ def rows_of(
     return table.mutate(**made) if keep else table.select(**made)
 
 
-def _getter(engine: Engine, table: Expression, places: Mapping[str, str]) -> Callable[[Path], Expression]:
+def _clean(engine: Engine, value: Expression) -> Expression:
+    return engine.tools.strip(value) if value.type().is_string() else value
+
+
+def _getter(engine: Engine, table: Expression, places: Mapping[str, str], *, stripped: bool) -> Get:
     import ibis
 
-    def get(path: Path) -> Expression:
+    def get(path: Path, *, typed: bool = False) -> Expression:
         if places and path[0] not in places:
             return ibis.null("string")
         value = table[places[path[0]]] if places else table[LINE]
@@ -133,7 +138,11 @@ def _getter(engine: Engine, table: Expression, places: Mapping[str, str]) -> Cal
                 value = value[key] if key in value.type().names else ibis.null("string")
             else:
                 value = engine.tools.json(value.cast("string"), key)
-        return _text(value, ".".join(path))
+        if typed and (value.type().is_integer() or value.type().is_boolean()):
+            return value
+        text = _text(value, ".".join(path))
+        clean = not value.type().is_string() or (stripped and len(path) == 1)
+        return text if clean else engine.tools.strip(text)
 
     return get
 

@@ -21,11 +21,11 @@ _YES, _NO = ("true", "yes", "y", "t", "1"), ("false", "no", "n", "f", "0")
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What each engine spells in its own way: trim(text, characters), json(text, key), hash(text) to 64 bits."""
+    """What each engine spells in its own way: trim(text, characters), json(text, key), hash(parts) to 64 bits."""
 
     trim: Callable[[Expression, str], Expression]
     json: Callable[[Expression, str], Expression]
-    hash: Callable[[Expression], Expression]
+    hash: Callable[..., Expression]
 
     def strip(self, text: Expression) -> Expression:
         """Blanks at both ends go; nothing left is missing."""
@@ -66,7 +66,11 @@ class Read:
 
 
 def whole(text: Expression) -> Read:
-    """A whole number, also written as 3.0."""
+    """A whole number, also written as 3.0; a column of whole numbers is one."""
+    import ibis
+
+    if text.type().is_integer():
+        return Read(text.cast("int64"), ibis.literal(False))
     number = text.try_cast("decimal(28, 9)")
     value = number.cast("int64")
     wrong = text.notnull() & (number.isnull() | (value.cast("decimal(28, 9)") != number)).fill_null(True)
@@ -83,9 +87,11 @@ def number(text: Expression) -> Read:
 
 
 def yes_no(text: Expression) -> Read:
-    """1, 0 or null."""
+    """1, 0 or null; a column of truth values is one."""
     import ibis
 
+    if text.type().is_boolean():
+        return Read(text.cast("int64"), ibis.literal(False))
     low = text.lower()
     value = ibis.cases((low.isin(_YES), 1), (low.isin(_NO), 0), else_=ibis.null("int64")).cast("int64")
     return Read(value, text.notnull() & value.isnull())

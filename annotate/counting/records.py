@@ -28,7 +28,7 @@ def _of_group(opened: Opened, group: Group, keys: Sequence[str], whole: bool) ->
     if group.kind == "jsonl":
         yield from _of(opened, opened.engine.lines(group), {}, keys, whole)
         return
-    table = opened.engine.read(group, group.columns)
+    table = opened.engine.read(group, group.columns, raw=True)
     yield from _of(opened, table, {name: f"c{at}" for at, name in enumerate(group.columns)}, keys, whole)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotate.counting.facts import POINTS, Expression, Facts, Path, Tools, first, whole, yes_no
+from annotate.counting.facts import POINTS, Expression, Facts, Path, first, whole, yes_no
 from annotate.counting.shapes import CONFIDENCE, NO_ITEM, NO_MODEL, UNREADABLE, Get, Shape, at, check_columns
 from annotate.importers.ehq import JUDGE
 from annotate.importers.fit import Unfit
@@ -36,14 +36,14 @@ def shape(options: Mapping[str, str], columns: Sequence[str], source: str) -> Sh
     return Shape("ehq", {}, paths, needed, strata, (JUDGE,), (), has, _facts, problem)
 
 
-def _facts(get: Get, tools: Tools) -> Facts:
+def _facts(get: Get) -> Facts:
     import ibis
 
     def text(*path: str) -> Expression:
-        return tools.strip(get(path))
+        return get(path)
 
-    item, model, k = text("question_id"), text("model"), whole(text("k"))
-    scored, usable = yes_no(get(("valid_for_ehq12",))), yes_no(get(("valid_for_ehq3",)))
+    item, model, k = text("question_id"), text("model"), whole(get(("k",), typed=True))
+    scored, usable = (yes_no(get((name,), typed=True)) for name in _MARKS[2:4])
     category = text("category")
     automatic, adjudicated = text(*_CLASS[0]), text(*_CLASS[1])
     said = ibis.coalesce(automatic, ibis.ifelse(adjudicated.isnull(), text(*_CLASS[2]), ibis.null("string")))

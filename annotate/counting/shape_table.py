@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from annotate.counting.facts import Expression, Facts, Path, Tools, confidence, first, number, whole, yes_no
-from annotate.counting.shapes import CONFIDENCE, NO_ITEM, REPEAT, SCORE, SEARCHED, UNREADABLE, Get, Shape, check_columns
+from annotate.counting.facts import Expression, Facts, Path, confidence, first, number, whole, yes_no
+from annotate.counting.shapes import CONFIDENCE, NO_ITEM, REPEAT, SCORE, SEARCHED, UNREADABLE, Get, Shape
 from annotate.counting.shapes import at as value_at
 from annotate.importers.fit import Unfit
 from annotate.recipes import values
@@ -49,10 +49,9 @@ def shape(options: Mapping[str, str], columns: Sequence[str], source: str) -> Sh
     """Raises MappingError where the mapping is missing or holds what only reading row by row can do."""
     mapped = _mapped(_recipe(options, columns, source), columns)
     paths = tuple(dict.fromkeys(mapped.every()))
-    check_columns(source, paths, columns)
 
-    def facts(get: Get, tools: Tools) -> Facts:
-        return _facts(get, tools, mapped)
+    def facts(get: Get) -> Facts:
+        return _facts(get, mapped)
 
     def problem(data: Mapping[str, Any]) -> str | None:
         return _problem(data, mapped, paths)
@@ -78,7 +77,7 @@ def _mapped(recipe: Recipe, columns: Sequence[str]) -> Mapped:
     found: dict[str, dict[str, Path | str]] = {"": {}, "stratum": {}, "judge": {}, "judge.score": {}}
     for rule in recipe.fields:
         family, name, part = split_target(rule.target)
-        if family in _LONG:
+        if not name and family in _LONG:
             raise MappingError("A table with one verdict a row cannot be counted.", "Give each judge a column.")
         if not name and family in _READ:
             found[""][family] = _place(rule, columns)
@@ -109,15 +108,15 @@ def _place(rule: FieldRule, columns: Sequence[str]) -> Path | str:
         return (column,)
 
 
-def _facts(get: Get, tools: Tools, mapped: Mapped) -> Facts:
+def _facts(get: Get, mapped: Mapped) -> Facts:
     import ibis
 
-    def text(place: Path | str | None) -> Expression:
+    def text(place: Path | str | None, *, typed: bool = False) -> Expression:
         if place is None or place == "":
             return ibis.null("string")
-        return ibis.literal(place) if isinstance(place, str) else tools.strip(get(place))
+        return ibis.literal(place) if isinstance(place, str) else get(place, typed=typed)
 
-    field = {name: text(mapped.fields.get(name)) for name in _READ}
+    field = {name: text(mapped.fields.get(name), typed=name in (REPEAT, SEARCHED)) for name in _READ}
     repeat, searched = whole(field["repeat"]), yes_no(field["searched"])
     stated, grid = confidence(field["confidence"], mapped.scale or 100, mapped.grid)
     scores = {name: number(text(place)) for name, place in mapped.scores.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotate.counting.facts import Expression, Facts, Path, Tools, first, whole, yes_no
+from annotate.counting.facts import Expression, Facts, Path, first, whole, yes_no
 from annotate.counting.shapes import NO_ITEM, NO_MODEL, REPEAT, UNREADABLE, Get, Shape, check_columns
 from annotate.importers.fit import Unfit
 from annotate.importers.wikiprofile import _FIELDS, QUESTION_TYPES, _rater
@@ -29,8 +29,8 @@ def shape(options: Mapping[str, str], columns: Sequence[str], source: str) -> Sh
     judges |= {each[1]: column for column, each in found.items() if each is not None and each[0] == "judge"}
     paths: tuple[Path, ...] = tuple((name,) for name in (*filter(None, places.values()), *judges.values()))
 
-    def facts(get: Get, tools: Tools) -> Facts:
-        return _facts(get, tools, places, judges)
+    def facts(get: Get) -> Facts:
+        return _facts(get, places, judges)
 
     def problem(data: Mapping[str, Any]) -> str | None:
         return _problem(data, places, paths)
@@ -40,16 +40,16 @@ def shape(options: Mapping[str, str], columns: Sequence[str], source: str) -> Sh
     return Shape("wikiprofile", dict(options), paths, needed, strata, tuple(judges), (), frozenset(), facts, problem)
 
 
-def _facts(get: Get, tools: Tools, places: Mapping[str, str | None], judges: Mapping[str, str]) -> Facts:
+def _facts(get: Get, places: Mapping[str, str | None], judges: Mapping[str, str]) -> Facts:
     import ibis
 
-    def text(name: str) -> Expression:
+    def text(name: str, *, typed: bool = False) -> Expression:
         column = places[name]
-        return ibis.null("string") if column is None else tools.strip(get((column,)))
+        return ibis.null("string") if column is None else get((column,), typed=typed)
 
     fact, model = text("fact"), text("model")
     kind = text("question_type").replace("_", " ").lower()
-    thinking, repeat = yes_no(text("thinking")), whole(text("repeat"))
+    thinking, repeat = yes_no(text("thinking", typed=True)), whole(text("repeat", typed=True))
     return Facts(
         problem=first(
             (fact.isnull(), NO_ITEM),
@@ -64,7 +64,7 @@ def _facts(get: Get, tools: Tools, places: Mapping[str, str | None], judges: Map
         repeat=repeat.value.fill_null(1),
         failure=text("failure"),
         strata={"fact": fact, "question_type": kind},
-        raw={judge: tools.strip(get((column,))) for judge, column in judges.items()},
+        raw={judge: get((column,)) for judge, column in judges.items()},
     )
 
 

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from annotate.counting.facts import Expression, Facts, Path, Tools
+from annotate.counting.facts import Expression, Facts, Path
 from annotate.importers.sources import SourceError
 
-Get = Callable[[Path], Expression]
+
+class Get(Protocol):
+    """The value of a path: stripped text, null where nothing is left; ``typed``: whole numbers and truth as such."""
+
+    def __call__(self, path: Path, *, typed: bool = False) -> Expression: ...
+
+
 UNREADABLE = "not readable"
 NO_ITEM, NO_MODEL = "no item", "no model"
 REPEAT, CONFIDENCE, SEARCHED, SCORE = "repeat", "confidence", "searched", "score"
@@ -35,7 +41,7 @@ class Shape:
     judges: tuple[str, ...]
     scored: tuple[str, ...]
     has: frozenset[str]
-    facts: Callable[[Get, Tools], Facts]
+    facts: Callable[[Get], Facts]
     problem: Callable[[Mapping[str, Any]], str | None]
 
 

@@ -13,12 +13,12 @@ from urllib.parse import unquote, urlsplit
 import ibis
 import pyspark
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from annotate.counting.engines import EngineError, told
-from annotate.counting.facts import Expression, Tools
+from annotate.counting.facts import BLANKS, Expression, Tools
 from annotate.counting.sources import Group
 
 ANSWER_SECONDS, EXECUTOR_SECONDS = 5.0, 60.0
@@ -43,9 +43,9 @@ def _json(text: str, path: str) -> str:  # type: ignore[empty-body]
     """A member of a JSON text, as text."""
 
 
-@ibis.udf.scalar.builtin(name="xxhash64")
-def _hash(text: str) -> int:  # type: ignore[empty-body]
-    """64 bits of a text."""
+@ibis.udf.scalar.builtin(name="xxhash64", signature=(("string", "string", "string", "int64"), "int64"))
+def _hash(item, model, condition, repeat):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """64 bits of a key."""
 
 
 def _member(text: Expression, key: str) -> Expression:
@@ -84,12 +84,16 @@ class SparkEngine:
     def versions(self) -> dict[str, str]:
         return {"spark": pyspark.__version__, "ibis-framework": ibis.__version__}
 
-    def read(self, group: Group, columns: Sequence[str]) -> Expression:
+    def read(self, group: Group, columns: Sequence[str], *, raw: bool = False) -> Expression:
         frame = self._frame(group, columns)
-        chosen = [F.col(_name(each)).alias(f"c{at}") for at, each in enumerate(columns)]
+        values = [F.col(_name(each)) for each in columns]
         if group.kind != "parquet":
-            sound = F.col(_BROKEN).isNull()
-            chosen = [F.when(sound, F.col(_name(each))).alias(f"c{at}") for at, each in enumerate(columns)]
+            values = [F.when(F.col(_BROKEN).isNull(), value) for value in values]
+        if not raw:
+            texts = {field.name for field in frame.schema.fields if isinstance(field.dataType, StringType)}
+            pairs = zip(columns, values, strict=True)
+            values = [_stripped(value) if name in texts else value for name, value in pairs]
+        chosen = [value.alias(f"c{at}") for at, value in enumerate(values)]
         return self._view(frame.select(*chosen, F.col("_metadata.file_path").alias("file")))
 
     def lines(self, group: Group) -> Expression:
@@ -183,6 +187,10 @@ def _fault(error: Exception) -> EngineError:
     cause = re.search(r"Caused by: [\w.$]+: ([^\n]+)", text)
     line = cause[1] if cause else told(error)
     return EngineError(f"Spark could not count this: {told(ValueError(line))}", "Check the files and the workers' log.")
+
+
+def _stripped(value: Column) -> Column:
+    return F.nullif(F.btrim(value, F.lit(BLANKS)), F.lit(""))
 
 
 def _name(value: str) -> str:
