@@ -42,6 +42,15 @@ def snapshot(app):
     return "\n".join([*lines, "", *styles, "", *legend]) + "\n"
 
 
+def compare(name, seen):
+    """With what is kept under this name; or keep it."""
+    path = SNAPSHOTS / f"{name}.txt"
+    if os.environ.get("ANNOTATE_WRITE_SNAPSHOTS"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(seen, encoding="utf-8", newline="")
+    assert seen == path.read_bytes().decode("utf-8")
+
+
 @pytest.mark.parametrize("theme", ["dark", "light", "high-contrast", "terminal"])
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
 async def test_looks(make_study, theme, size):
@@ -49,8 +58,4 @@ async def test_looks(make_study, theme, size):
     async with seated(study, size=size, theme=theme) as seat:
         await seat.press("f", "d", "c", "7")
         seen = snapshot(seat.app)
-    path = SNAPSHOTS / f"{size[0]}x{size[1]}-{theme}.txt"
-    if os.environ.get("ANNOTATE_WRITE_SNAPSHOTS"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(seen, encoding="utf-8", newline="")
-    assert seen == path.read_bytes().decode("utf-8")
+    compare(f"{size[0]}x{size[1]}-{theme}", seen)
