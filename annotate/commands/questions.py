@@ -47,4 +47,4 @@ def questions(
         (each.assignment, each.coder, each.question[:80], each.label or "", each.asked or "", each.answer or "")
         for each in found
     ]
-    table(f"{len(rows):,} questions", ("id", "coder", "item", "label", "asks", "answer"), rows)
+    table(f"{len(rows):,} question{'' if len(rows) == 1 else 's'}", ("id", "coder", "item", "label", "asks", "answer"), rows)

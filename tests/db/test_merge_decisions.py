@@ -9,7 +9,6 @@ import pytest
 from builder import protocol, small_study
 
 from db.adjudicating import AdjudicationSession, Decision
-from db.cases import Mode
 from db.clock import utc_now
 from db.coding import CodingSession
 from db.connection import writing
