@@ -21,6 +21,8 @@ release = version = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml", "plain_docstrings"]
 exclude_patterns = ["build", "_*", "examples"]
 
+smartquotes = False  # "--n" stays what is typed
+
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 4
 html_math_renderer = "mathml"  # formulas without a script: browsers and screen readers read MathML

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import click
@@ -70,7 +71,8 @@ def _option(parameter: click.Parameter, context: click.Context) -> Iterator[str]
     record = parameter.get_help_record(context)
     if record is not None and isinstance(parameter, click.Option) and "--help" not in parameter.opts:
         name, text = record
-        yield f"| `{name.replace('|', ' or ')}` | {_escaped(' '.join(text.split()))} |"
+        name = re.sub(r"(INTEGER|FLOAT)( RANGE)?", "N", name).replace("|", " or ")  # the range stands in the text
+        yield f"| `{name}` | {_escaped(' '.join(text.split()))} |"
 
 
 def _examples(command: click.Command) -> Iterator[str]:
@@ -84,4 +86,5 @@ def _examples(command: click.Command) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").replace("`", "")
+    plain = text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").replace("`", "")
+    return re.sub(r"(?<![\w-])(--[a-z][a-z-]*)", r"`\1`", plain)
