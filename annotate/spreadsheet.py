@@ -49,7 +49,7 @@ class TooLarge(ValueError):
 
 
 def write_workbook(rows: Iterable[Mapping[str, Any]], path: Path, columns: Sequence[str] = ()) -> int:
-    """Write the rows under a header line and return their number; ``columns``: the header of no row. Raises TooLarge."""
+    """Write the rows under a header line and return their number; ``columns``: header of no row. Raises TooLarge."""
     number = [0]
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in _PARTS.items():

@@ -78,7 +78,8 @@ class _Page:
             return "<ul>" + "".join(f"<li>{self.line(line)}</li>" for line in block.lines) + "</ul>"
         if isinstance(block, Figure):
             caption = f"<figcaption>{self.line(block.title)}</figcaption>"
-            return f'<figure tabindex="0">{caption}{to_svg(self.document, block)}</figure>'
+            label = escape(self.document.line(block.title))
+            return f'<figure tabindex="0" aria-label="{label}">{caption}{to_svg(self.document, block)}</figure>'
         if isinstance(block, Verbatim):
             return self._fold(block.summary, f"<pre>{self._verbatim(block.ref)}</pre>")
         if isinstance(block, Fold):

@@ -375,12 +375,17 @@ def _thresholds(pieces: Pieces, root: str) -> Iterator[Block]:
             row(
                 pieces.value(f"{place}/points/{at}/threshold", "count"),
                 *(pieces.value(f"{place}/points/{at}/{key}") for key in SWEPT),
+                *(
+                    pieces.value(f"{place}/points/{at}/scores{pointer(model)}")
+                    for model in sweep["points"][0]["scores"]
+                ),
             )
             for at, point in enumerate(sweep["points"])
             if point["threshold"] % STEP == 0
         ]
-        head = row("threshold", *SWEPT)
-        yield table(said("Threshold of the judge's rating, for ", Name(score)), head, rows, right=range(5))
+        head = row("threshold", *SWEPT, *(name(model) for model in sweep["points"][0]["scores"]))
+        title = said("Threshold of the judge's rating: agreement with people, and ", Name(score), " under the judge")
+        yield table(title, head, rows, right=range(len(head)))
         yield paragraph(
             "The threshold that agrees best with people is ",
             pieces.estimate(f"{place}/best", "count"),
