@@ -1,4 +1,4 @@
-"""Makes the lead's pictures: ``python tests/tui/lead_pictures.py [FOLDER]`` writes ``dashboard-*`` and ``adjudication-*``.
+"""Makes the lead's pictures: ``python tests/tui/lead_pictures.py [FOLDER]`` writes ``dashboard-*``, ``adjudication-*``.
 
 Without a folder, those of the documentation; with one, both sizes and themes, to be looked at.
 
