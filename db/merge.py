@@ -180,7 +180,7 @@ class _Merge:
         assignment = None if row.assignment is None else self._assignment(log, row, where)
         for name in ("note", "words"):
             if row.body.get(name) is not None:
-                self._keep_text(str(row.body[name]), f"{where}, row {row.seq}")
+                self._keep_text(str(row.body[name]), f"{where}, row {row.seq}", self._is_erased(log, assignment))
         body = canonical_json(row.body)
         written = (row.protocol, row.tool, row.utc, row.active_ms, row.fence, row.origin, row.blindness, stored)
         self._connection.execute(INSERT_EVENT, (log.id, row.seq, row.kind, assignment, row.unit, body, *written))
@@ -219,11 +219,18 @@ class _Merge:
         unknown = any(last > self._brings.get(uid, 0) for uid, last in rows)
         return ("was coded in a pack meanwhile",) if unknown else None
 
-    def _keep_text(self, digest: str, where: str) -> None:
+    def _is_erased(self, log: Log, assignment: int | None) -> bool:
+        """Whether the coder was forgotten or the record redacted meanwhile: words that come later are erased, too."""
+        values = {"coder": log.coder_id, "assignment": assignment}
+        return bool(self._connection.execute(_ERASED, values).fetchone()[0])
+
+    def _keep_text(self, digest: str, where: str, erased: bool) -> None:
         """Take in a note's words; what was erased here stays erased."""
         salt, text = self._incoming.texts.get(digest, ("", ""))
         if text is not None and text_digest(salt, text) != digest:
             raise Refused(f"{where}: the words of its note are missing or were changed.", _ASK)
+        if erased:
+            salt, text = "", None
         self._connection.execute(
             "INSERT INTO texts (digest, salt, text) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (digest, salt, text)
         )
@@ -277,6 +284,11 @@ _IN_PACKS = """
     WHERE e.assignment_id = :assignment AND e.log_id <> :log AND p.place GLOB 'pack-*'
       AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.assignment_id = :assignment AND l.log_id = :log)
     GROUP BY p.id"""
+_ERASED = """
+    SELECT EXISTS (SELECT 1 FROM coders WHERE id = :coder AND forgotten_utc IS NOT NULL)
+        OR EXISTS (SELECT 1 FROM assignments a JOIN units u ON u.id = a.unit_id
+                   JOIN responses r ON r.id = u.response_id JOIN items i ON i.id = r.item_id
+                   WHERE a.id = :assignment AND coalesce(r.redacted_utc, i.redacted_utc) IS NOT NULL)"""
 _UNIT = """
     SELECT id FROM units WHERE public_id = ?1 UNION
     SELECT unit_id FROM assignments WHERE uid = ?2"""

@@ -22,7 +22,8 @@ _ITEMS = """
     SELECT a.uid, u.public_id, a.position, a.round, a.occurrence, a.role, a.sides_swapped, i.question, i.context,
            i.gold, i.rationale, i.options, i.strata, r.text, r.text_b, r.reason, r.choice,
            (SELECT t.text FROM answers w JOIN texts t ON t.digest = w.text WHERE w.assignment_id = a.id
-            ORDER BY w.id DESC LIMIT 1)
+            ORDER BY w.id DESC LIMIT 1),
+           EXISTS (SELECT 1 FROM unmaskings m WHERE m.seq = 0 AND m.unit_id = u.id)
     FROM assignments a
     JOIN units u ON u.id = a.unit_id
     JOIN responses r ON r.id = u.response_id

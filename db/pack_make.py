@@ -235,7 +235,9 @@ def _leased(home: StudyConnection, log: Log, protocol: Protocol) -> list[tuple[A
         f"""SELECT a.uid, a.sides_swapped, i.question, i.context, i.gold, i.rationale, i.options, r.text, r.text_b,
                    r.reason, r.choice,
                    (SELECT t.text FROM answers w JOIN texts t ON t.digest = w.text WHERE w.assignment_id = a.id
-                    ORDER BY w.id DESC LIMIT 1){rules}
+                    ORDER BY w.id DESC LIMIT 1),
+                   EXISTS (SELECT 1 FROM unmaskings m WHERE m.coder_id = a.coder_id
+                           AND (m.unit_id IS NULL OR m.unit_id = a.unit_id)){rules}
             FROM leases l
             JOIN assignments a ON a.id = l.assignment_id
             JOIN units u ON u.id = a.unit_id
@@ -252,7 +254,9 @@ def _item(pack: sqlite3.Connection, number: int, row: Sequence[Any]) -> None:
 
     The two texts of a pair stand as they are shown: which of them came first in the source is not in the file.
     """
-    uid, swapped, question, context, gold, rationale, options, text, text_b, reason, choice, answer, *applies = row
+    uid, swapped, question, context, gold, rationale, options, text, text_b, reason, choice, answer, seen, *applies = (
+        row
+    )
     first, second = (text_b, text) if swapped and text_b is not None else (text, text_b)
     source = {"digest": "", "import_id": 1, "source_row": number}
     _insert(
@@ -289,6 +293,8 @@ def _item(pack: sqlite3.Connection, number: int, row: Sequence[Any]) -> None:
     if answer is not None:  # no event stands behind it here: who answered, and when, is not the coder's to see
         _insert(pack, "texts", digest=f"answer {number}", salt="", text=answer)
         _insert(pack, "answers", assignment_id=number, text=f"answer {number}", log_id=1, seq=0)
+    if seen:  # what the coder has looked at in the study stays open here
+        _insert(pack, "unmaskings", coder_id=1, unit_id=number, log_id=1, seq=0)
 
 
 def _seal(pack: sqlite3.Connection, study: Study, log: Log) -> None:

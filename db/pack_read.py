@@ -92,8 +92,23 @@ def _in_memory(path: Path, content: bytes) -> StudyConnection:
     return connection
 
 
+_TABLES = (
+    *("answers", "assignments", "coders", "events", "items", "logs", "pack", "protocols", "responses", "seals"),
+    *("study", "texts", "units", "unmaskings"),
+)
+
+
+def _check_tables(connection: StudyConnection) -> None:
+    """What is read must be stored: a view in the place of a table could give anything, and go on for ever."""
+    found = dict(connection.execute("SELECT name, type FROM sqlite_master").fetchall())
+    for name in _TABLES:
+        if found.get(name) != "table":
+            raise LookupError(f"there is no table {name}")
+
+
 def _read(connection: StudyConnection, source: str) -> ReadPack:
     with reading(connection):
+        _check_tables(connection)
         code, digest, ratchet = connection.execute("SELECT code, digest, ratchet FROM pack").fetchone()
         (log,) = connection.execute("SELECT id FROM logs").fetchone()
         read = ReadPack(
