@@ -86,5 +86,10 @@ def _examples(command: click.Command) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    plain = text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").replace("`", "")
+    """Help text as Markdown: what it puts in backticks stays, options get them."""
+    return "".join(f"`{part}`" if i % 2 else _prose(part) for i, part in enumerate(text.split("`")))
+
+
+def _prose(text: str) -> str:
+    plain = text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
     return re.sub(r"(?<![\w-])(--[a-z][a-z-]*)", r"`\1`", plain)
