@@ -1,4 +1,4 @@
-"""Counting with DuckDB: the cells against a count in plain Python, the same for every layout, every record accounted for.
+"""Counting with DuckDB: the cells against plain Python, the same for every layout, every record accounted for.
 
 Expected numbers are counted by hand from the rows that the test itself makes, or by the study file from imported rows.
 """

@@ -1,0 +1,186 @@
+"""The draw in the engine against that of imported rows: the same units, strata and probabilities; the same scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("ibis")
+pytest.importorskip("duckdb")
+
+from annotate.__main__ import run
+from annotate.analysis.counted import CountedStudy
+from annotate.analysis.whole import Wanted, impact_results
+from annotate.counting import CountRequest, count_source, open_engine
+from annotate.importing import Wanted as ToImport
+from annotate.importing import make_ready, run_import
+from annotate.notebook import open_study as notebook
+from annotate.protocols import load_protocol
+from db.labels import unit_rows
+from db.samples import current_sample
+from db.study import Study, open_study
+from db.verify_design import broken_draws
+from tests.counting.corpora import MAP, graded, layout, write_csv, write_jsonl
+
+ROWS = graded(600)
+
+
+def call(*words: object, code: int = 0) -> None:
+    assert run([str(word) for word in words]) == code
+
+
+def new_study(path: Path) -> Path:
+    call("init", path, "--protocol", "correctness")
+    return path
+
+
+@pytest.fixture
+def rows_study(tmp_path: Path) -> Path:
+    """A study with every row in it."""
+    path = new_study(tmp_path / "rows.db")
+    call("import", path, "--format", "table", "--map", MAP, write_jsonl(tmp_path / "all.jsonl", ROWS))
+    return path
+
+
+def drawn(path: Path) -> list[tuple[Any, ...]]:
+    with open_study(path) as study:
+        return [(u.item, u.model, u.condition, u.repeat, u.stratum, u.pi) for u in unit_rows(study)]
+
+
+def design(path: Path) -> list[tuple[Any, ...]]:
+    with open_study(path) as study:
+        sample = current_sample(study)
+        assert sample is not None
+        return [(s.values, s.population, s.drawn) for s in sample.strata]
+
+
+@pytest.mark.parametrize(
+    ("kind", "files", "how"),
+    [
+        ("parquet", 3, ["--n", 60]),
+        ("jsonl", 2, ["--n", 60]),
+        ("csv", 1, ["--n", 61, "--seed", "it's", "--by", "topic,judge_label", "--allocation", "proportional"]),
+        ("parquet", 2, ["--n", 12, "--unit", "item", "--by", "topic"]),
+    ],
+)
+def test_the_engine_draws_what_is_drawn_of_rows(
+    rows_study: Path, tmp_path: Path, kind: str, files: int, how: list[Any]
+) -> None:
+    call("sample", rows_study, "--anyway", *how)
+    other = new_study(tmp_path / "other.db")
+    source = layout(tmp_path / "runs", ROWS, kind, files, seed=3)
+    call("sample", other, "--anyway", *how, "--source", source, "--map", MAP)
+    assert drawn(other) == drawn(rows_study)
+    assert design(other) == design(rows_study)
+    with open_study(other) as study:
+        assert not any(broken_draws(study.connection))
+        count = study.connection.execute("SELECT count(*) FROM responses").fetchone()[0]
+        assert count == len(drawn(other))
+        text = study.connection.execute("SELECT text FROM responses LIMIT 1").fetchone()[0]
+        assert text in {row["response"] for row in ROWS}
+    call("verify", other)
+
+
+def test_a_larger_draw_keeps_the_smaller(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, source = new_study(tmp_path / "s.db"), layout(tmp_path / "runs", ROWS, "parquet", 2)
+    more = ["--anyway", "--source", source, "--map", MAP]
+    call("sample", path, "--n", 40, *more)
+    before = {row[:4] for row in drawn(path)}
+    call("sample", path, "--n", 90, *more)
+    after = {row[:4] for row in drawn(path)}
+    assert before < after and len(after) == 90
+    call("verify", path)
+    capsys.readouterr()
+    for words, said in (
+        (["--n", 90, "--seed", "2", *more], "drawn from a source otherwise"),
+        (["--n", 60, *more], "already holds"),
+        (["--n", 90, "--anyway"], "Enlarge it with --source"),
+    ):
+        assert run([str(word) for word in ("sample", path, *words)]) in (1, 2)
+        assert said in capsys.readouterr().err
+    assert {row[:4] for row in drawn(path)} == after
+
+
+def test_a_study_with_rows_is_not_drawn_from_outside(rows_study: Path, tmp_path: Path) -> None:
+    call("sample", rows_study, "--n", 60, "--anyway")
+    before = drawn(rows_study)
+    source = layout(tmp_path / "runs", ROWS, "jsonl")
+    call("sample", rows_study, "--n", 80, "--anyway", "--source", source, "--map", MAP, code=1)
+    assert drawn(rows_study) == before
+
+
+def test_contradicting_records_are_not_drawn(tmp_path: Path) -> None:
+    path = new_study(tmp_path / "s.db")
+    odd = [row | {"gpt": "WRONG" if row["gpt"] == "CORRECT" else "CORRECT"} for row in ROWS[:40]]
+    source = layout(tmp_path / "runs", [*ROWS[:120], *odd, *ROWS[40:50]], "parquet", 2)
+    call("sample", path, "--n", 80, "--by", "model", "--anyway", "--source", source, "--map", MAP)
+    left = {(row["item"], row["model"], "", row["repeat"]) for row in ROWS[40:120]}
+    assert {row[:4] for row in drawn(path)} == left
+
+
+@pytest.fixture
+def coded(rows_study: Path, tmp_path: Path) -> Iterator[tuple[Path, Path, Path]]:
+    """Two studies with the same sample and labels, one with all rows and one with the drawn alone; and the source."""
+    source = layout(tmp_path / "runs", ROWS, "parquet", 3)
+    call("sample", rows_study, "--n", 90, "--anyway")
+    other = new_study(tmp_path / "other.db")
+    call("sample", other, "--n", 90, "--anyway", "--source", source, "--map", MAP)
+    said = [
+        {"item": item, "model": model, "repeat": repeat, "a": "CORRECT" if at % 3 else "WRONG"}
+        for at, (item, model, _, repeat, *_) in enumerate(drawn(other))
+    ]
+    people = write_csv(tmp_path / "people.csv", said)
+    for path in (rows_study, other):
+        call("import", path, "--format", "table", "--map", "item=item,model=model,repeat=repeat,a=coder.a", people)
+    yield rows_study, other, source
+
+
+def scores(study: Study, **wanted: Any) -> str:
+    return json.dumps(impact_results(study, Wanted(draws=1000, **wanted)).to_dict())
+
+
+def test_labels_of_the_drawn_and_cells_of_the_rest_give_the_scores_of_all_rows(
+    coded: tuple[Path, Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows, other, source = coded
+    cells = tmp_path / "c.parquet"
+    call("count", source, "--protocol", "correctness", "--map", MAP, "--out", cells, "--with-items")
+    capsys.readouterr()
+    found = {}
+    for name, words in (("rows", [rows]), ("cells", [other, "--cells", cells])):
+        for target in ("corpus", "population"):
+            call("impact", *words, "--json", "--draws", 1000, "--target", target, "--by", "topic")
+            found[name, target] = capsys.readouterr().out
+    assert found["rows", "corpus"] == found["cells", "corpus"]
+    assert found["rows", "population"] == found["cells", "population"]
+    with notebook(rows) as one, notebook(other, cells) as two:
+        assert one.impact(draws=1000).to_dict() == two.impact(draws=1000).to_dict()
+        assert one.cells.equals(two.cells)
+    call("report", other, "--cells", cells, "--out", tmp_path / "report", "--form", "html", "--draws", 1000)
+    call("reproduce", tmp_path / "report")
+
+
+def test_without_its_cells_the_corpus_is_known_by_weights_and_this_is_said(coded: tuple[Path, Path, Path]) -> None:
+    _, other, _ = coded
+    with open_study(other) as study:
+        notes = impact_results(study, Wanted(draws=1000)).notes
+    assert any("known through its weights only: 90 responses stand for 6" in note for note in notes)
+
+
+def test_drawn_in_a_study_that_has_no_rows_at_all(tmp_path: Path) -> None:
+    """The judge's scores need no sample: a study, a protocol and cells."""
+    path = new_study(tmp_path / "s.db")
+    engine = open_engine("duckdb")
+    request = CountRequest(str(layout(tmp_path / "r", ROWS, "csv")), load_protocol("correctness"), options={"map": MAP})
+    table = count_source(engine, request)
+    engine.close()
+    whole = new_study(tmp_path / "w.db")
+    with open_study(whole) as study:
+        run_import(study, make_ready(ToImport((write_jsonl(tmp_path / "a.jsonl", ROWS),), "", "table", {"map": MAP})))
+        expected = json.dumps(impact_results(study, judge_only=True).to_dict())
+    with open_study(path) as study:
+        assert json.dumps(impact_results(CountedStudy.of(study, table), judge_only=True).to_dict()) == expected
