@@ -9,8 +9,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE / "_generators")]
 
-from commands import commands_page  # noqa: E402
-from schema import schema_page  # noqa: E402
+from command_reference import commands_page  # noqa: E402
+from study_schema import schema_page  # noqa: E402
 
 from tui.keysdoc import keys_markdown  # noqa: E402
 

@@ -29,11 +29,13 @@ CLICK = tuple(int(part) for part in importlib.metadata.version("click").split(".
 
 
 def generator() -> ModuleType:
+    """docs/generate.py, with the path of imports as it was afterwards."""
+    before = list(sys.path)
     sys.path.insert(0, str(DOCS))
     try:
         return importlib.import_module("generate")
     finally:
-        sys.path.remove(str(DOCS))
+        sys.path[:] = before
 
 
 @pytest.mark.parametrize("name", ["commands.md", "schema.md", "keys.md"])

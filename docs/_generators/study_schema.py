@@ -1,4 +1,4 @@
-"""The tables of a study file, read from a new one; what each column means is in schema.toml beside this file."""
+"""The tables of a study file, read from a new one; what each column means is in study_schema.toml beside this file."""
 
 from __future__ import annotations
 
