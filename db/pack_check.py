@@ -12,6 +12,7 @@ from db.faults import Refused
 from db.pack_read import ReadPack
 from db.pack_seal import act_code, content_code, first_key, next_key, same
 from db.records import Protocol
+from db.texts import text_digest
 
 ASK = "Ask for the file again, untouched."
 _FLAG = re.compile(r"[a-z][a-z0-9_-]{0,31}")
@@ -56,7 +57,7 @@ def check_acts(pack: ReadPack, protocols: Mapping[int, Protocol]) -> None:
         protocol = protocols.get(row.protocol)
         if protocol is None:
             raise Refused(f"{where}: written under a codebook (version {row.protocol}) unknown here.", ASK)
-        wrong = _wrong(row, protocol, kinds, fence)
+        wrong = _wrong(row, protocol, kinds, fence) or _wrong_words(pack, row)
         if wrong:
             raise Refused(f"{where}: {wrong}; nothing was merged.", ASK)
         kinds[row.seq] = row.kind
@@ -82,6 +83,17 @@ def _wrong(row: EventRow, protocol: Protocol, kinds: Mapping[int, str], fence: i
         return check({key: value for key, value in row.body.items() if key != "note"}, protocol, kinds)
     except Refused as error:
         return error.message.rstrip(".")
+
+
+def _wrong_words(pack: ReadPack, row: EventRow) -> str:
+    """Words are in the pack whole: nothing is erased there, as it may be in a copy of the study."""
+    for name in ("note", "words"):
+        digest = row.body.get(name)
+        if digest is not None:
+            salt, text = pack.texts.get(digest, ("", None))
+            if text is None or text_digest(salt, text) != digest:
+                return "the words of its note are missing or were changed"
+    return ""
 
 
 def _label(body: dict[str, Any], protocol: Protocol, kinds: Mapping[int, str]) -> str:

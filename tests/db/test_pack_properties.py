@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import random
 import shutil
+import sqlite3
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
@@ -121,9 +123,30 @@ class Flips:
         self.refused = self.same = 0
 
     def at(self, place: int, mask: int) -> None:
+        """Change one byte."""
         content = bytearray(self.whole)
         content[place] ^= mask
         self.broken.write_bytes(content)
+        self.try_it((place, mask))
+
+    def cell(self, table: str, column: str, row: int, value: str) -> None:
+        """Change one value, past triggers, types and constraints where SQLite lets that be."""
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
+            memory.deserialize(self.whole)
+            for (name,) in memory.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+                memory.execute(f"DROP TRIGGER {name}")
+            memory.execute("PRAGMA ignore_check_constraints = ON")
+            keys = [each[1] for each in memory.execute(f"PRAGMA table_info({table})") if each[5]]
+            where = f"({', '.join(keys)}) IN (SELECT {', '.join(keys)} FROM {table} LIMIT 1 OFFSET {row})"
+            try:
+                memory.execute(f"UPDATE {table} SET {column} = {value} WHERE {where}")
+            except sqlite3.Error:
+                return
+            self.broken.write_bytes(memory.serialize())
+        self.try_it((table, column, row, value))
+
+    def try_it(self, what: object) -> None:
+        """Refused with a reason, or it brings what was coded."""
         try:
             back = read_pack(self.broken)
             with open_study(self.home) as study:
@@ -138,7 +161,7 @@ class Flips:
         except AnnotateError:
             self.refused += 1
             return
-        assert heard(back) == self.truth, (place, mask)
+        assert heard(back) == self.truth, what
         self.same += 1
 
 
@@ -160,6 +183,26 @@ def test_every_single_byte_that_is_flipped_is_refused_or_changes_nothing(tmp_pat
         if byte or place % 61 == 0:
             flips.at(place, 1 << (place % 8))
     assert flips.refused > 1000 and flips.same > 1000
+
+
+@pytest.mark.timeout(900)
+def test_every_cell_that_is_changed_is_refused_or_changes_nothing(tmp_path: Path) -> None:
+    """Not the file is damaged, but a value: each cell of each table in turn, once for each kind of value."""
+    flips = Flips(tmp_path)
+    with closing(sqlite3.connect(flips.path)) as whole:
+        tables = {
+            table: [row[1] for row in whole.execute(f"PRAGMA table_info({table})")]
+            for (table,) in whole.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        }
+        counts = {table: whole.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables}
+    values = ("NULL", "7", "'text'", "x'00'", "1.5", "'{}'", "''")
+    for table, columns in tables.items():
+        for column in columns:
+            for row in range(counts[table]):
+                for number, value in enumerate(values):
+                    if (row + number) % 3 == 0:  # not every value in every row
+                        flips.cell(table, column, row, value)
+    assert flips.refused > 50 and flips.same > 50
 
 
 def test_a_pack_that_was_cut_short_is_refused(tmp_path: Path) -> None:
