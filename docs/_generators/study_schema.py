@@ -51,7 +51,7 @@ def _new_study(path: Path) -> Path:
 def _tables(connection: Any, words: Words) -> Iterator[str]:
     query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
     for (name,) in connection.execute(query).fetchall():
-        yield f"## `{name}`\n\n{words[name]['_']}\n"
+        yield f"## `{name}`\n\n{words.get(name, {}).get('_') or _missing(name)}\n"
         yield "| column | type | meaning |"
         yield "|---|---|---|"
         for column in connection.execute(f"PRAGMA table_info({name})").fetchall():
@@ -63,8 +63,12 @@ def _tables(connection: Any, words: Words) -> Iterator[str]:
 
 def _row(connection: Any, table: str, column: Any, words: Words) -> str:
     name, kind, required, key = column[1], column[2], column[3] or column[5], column[5]
-    meaning = words[table].get(name) or words["common"][name]
+    meaning = words[table].get(name) or words["common"].get(name) or _missing(f"{table}.{name}")
     targets = {row[3]: f"{row[2]}.{row[4]}" for row in connection.execute(f"PRAGMA foreign_key_list({table})")}
     marks = [f"→ `{targets[name]}`"] if name in targets else []
     marks += ["key"] if key else [] if required else ["may be empty"]
     return f"| `{name}` | {kind} | {meaning}{' (' + ', '.join(marks) + ')' if marks else ''} |"
+
+
+def _missing(name: str) -> str:
+    raise KeyError(f"{WORDS.name} does not say what {name} is")
