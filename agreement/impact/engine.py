@@ -301,8 +301,8 @@ def _parts(case: Case, result: CorpusResult, sample: Sample | None, options: Opt
 
 
 def _without_non_labels(case: Case, part: str) -> float | None:
-    """The judge's value over the records that it gave a label, where it gave some none."""
-    silent = case.corpus.judged >= len(case.outcomes)
+    """The judge's value over the records that it gave a label, where it gave none to some that need one."""
+    silent = (case.corpus.judged >= len(case.outcomes)) & ~case.corpus.settled
     if not silent.any() or not (case.corpus.judge[silent] != 0).any():
         return None
     totals = (case.corpus.count * ~silent) @ case.corpus.judge
