@@ -7,10 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol as Port
 
-from db.errors import AnnotateError
 from tui.crash import report_crash
-from tui.preferences import THEMES, load_preferences
-from tui.run import require_terminal
+from tui.preferences import load_preferences
+from tui.run import checked_theme, look_of, require_terminal
 
 
 class LeadApp(Port):
@@ -30,9 +29,7 @@ def run_lead(make: Callable[[str], LeadApp], side: Path, theme: str | None) -> N
     """
     require_terminal()
     preferences = load_preferences()
-    wanted = theme or preferences.theme
-    if wanted not in THEMES:
-        raise AnnotateError(f"There is no theme {wanted!r}.", f"The themes: {', '.join(THEMES)}.")
+    wanted = look_of(checked_theme(theme or preferences.theme))
     os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")  # before Textual reads it
     app = make(wanted)
     try:

@@ -66,16 +66,6 @@ def test_no_mouse_leaves_the_mouse_to_the_terminal(study):
         assert (b"\x1b[?1000h" in terminal.output) is wanted
 
 
-def test_no_color_and_terminals_with_few_colours(study):
-    for environment in ({"NO_COLOR": "1"}, {"TERM": "xterm", "COLORTERM": ""}, {"TERM": "linux", "COLORTERM": ""}):
-        with Terminal(study, "ada", **environment) as terminal:
-            terminal.wait_for("Nine Arch")
-            terminal.keys("\x03\r")
-            assert terminal.end() == 0
-        assert b"38;2;" not in terminal.output
-        assert b"38;5;" not in terminal.output
-
-
 def test_a_theme_chosen_at_the_desk_is_remembered(study, tmp_path):
     with Terminal(study, "ada", config=tmp_path) as terminal:
         terminal.wait_for("Nine Arch")

@@ -55,6 +55,8 @@ class CaseScreen(Screen[None], inherit_bindings=False):
         self._considered: str | None = None
 
     def compose(self) -> ComposeResult:
+        for widget in (self._status, self._stack, self._beside, self._bottom):
+            widget.set_theme(self.app.look)  # here, because a frame may be drawn before the screen is mounted
         yield self._status
         with Container(id="desk"):
             yield self._stack
@@ -62,8 +64,6 @@ class CaseScreen(Screen[None], inherit_bindings=False):
         yield self._bottom
 
     def on_mount(self) -> None:
-        for widget in (self._status, self._stack, self._beside, self._bottom):
-            widget.set_theme(self.app.look)
         self.app.desk.begin()
 
     # --- drawing --------------------------------------------------------------------------------

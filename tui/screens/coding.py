@@ -76,6 +76,7 @@ class CodingScreen(Screen[None], inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         self._place()
+        self.set_theme(self.app.look)  # here, because a frame may be drawn before the screen is mounted
         yield self._status
         yield self._bottom
         yield self._stack
@@ -83,7 +84,6 @@ class CodingScreen(Screen[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         self._beside.show([self._book])
-        self.set_theme(self.app.look)
         self._fit(self.app.size.width)
         self.app.screen_ready()
 

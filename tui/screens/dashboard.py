@@ -80,6 +80,8 @@ class BoardScreen(Screen[None], inherit_bindings=False):
         self._left, self._right = Stack(id="item"), Stack(id="codebook", ground="side", left=2)
 
     def compose(self) -> ComposeResult:
+        for widget in (self._status, self._left, self._right, self._bottom):
+            widget.set_theme(self.app.look)  # here, because a frame may be drawn before the screen is mounted
         yield self._status
         with Container(id="desk"):
             yield self._left
@@ -87,8 +89,6 @@ class BoardScreen(Screen[None], inherit_bindings=False):
         yield self._bottom
 
     def on_mount(self) -> None:
-        for widget in (self._status, self._left, self._right, self._bottom):
-            widget.set_theme(self.app.look)
         self._bottom.styles.height = 1
         self.redraw()
         self.app.begin()
