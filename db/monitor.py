@@ -112,16 +112,18 @@ _HEAPING = f"""
     SELECT {_WHO}, count(*), sum(n.rating % 5 = 0), sum(n.rating % 10 = 0)
     FROM annotations n JOIN assignments a ON a.id = n.assignment_id JOIN coders c ON c.id = a.coder_id
     WHERE n.rating IS NOT NULL AND a.role <> 'adjudicator' GROUP BY c.id ORDER BY c.id"""
+# From the labels to their assignments, never the other way: most assignments of a large study have none.
 _DRIFT = f"""
     WITH said AS MATERIALIZED (
         SELECT a.unit_id, a.coder_id, coalesce(n.label, n.rating >= :threshold) AS label,
                ntile(2) OVER (PARTITION BY a.coder_id ORDER BY n.utc, a.position) AS half
-        FROM annotations n JOIN assignments a ON a.id = n.assignment_id JOIN rounds d ON d.name = a.round
+        FROM annotations n CROSS JOIN assignments a ON a.id = n.assignment_id
         WHERE coalesce(n.label, n.rating) IS NOT NULL AND n.stale = 0 AND n.utc IS NOT NULL
-          AND d.kind = 'main' AND a.occurrence = 1 AND a.role = 'coder')
-    SELECT {_WHO}, x.half, count(*), sum(x.label = y.label)
-    FROM said x JOIN said y ON y.unit_id = x.unit_id AND y.coder_id <> x.coder_id JOIN coders c ON c.id = x.coder_id
-    GROUP BY c.id, x.half ORDER BY c.id, x.half"""
+          AND a.round IN (SELECT name FROM rounds WHERE kind = 'main') AND a.occurrence = 1 AND a.role = 'coder'),
+    pairs AS (
+        SELECT x.coder_id, x.half, count(*) AS pairs, sum(x.label = y.label) AS same
+        FROM said x JOIN said y ON y.unit_id = x.unit_id AND y.coder_id <> x.coder_id GROUP BY x.coder_id, x.half)
+    SELECT {_WHO}, half, pairs, same FROM pairs JOIN coders c ON c.id = coder_id ORDER BY c.id, half"""
 _FLAGGED = f"""
     SELECT u.public_id, i.key, {_WHO}, n.flags, t.text
     FROM annotations n JOIN assignments a ON a.id = n.assignment_id JOIN coders c ON c.id = a.coder_id

@@ -134,7 +134,8 @@ def coder_progress(study: Study) -> tuple[CoderProgress, ...]:
                   min(CASE WHEN a.state < 2 AND a.in_queue = 1 THEN b.due_utc END)
            FROM assignments a JOIN coders c ON c.id = a.coder_id JOIN rounds d ON d.name = a.round
            JOIN batches b ON b.id = a.batch_id LEFT JOIN annotations n ON n.assignment_id = a.id
-           WHERE a.withdrawn_utc IS NULL AND json_extract(b.parameters, '$.review') IS NULL
+           WHERE a.withdrawn_utc IS NULL
+             AND b.id NOT IN (SELECT id FROM batches WHERE json_extract(parameters, '$.review') IS NOT NULL)
            GROUP BY c.id, a.round ORDER BY c.id, a.round"""
     )
     return tuple(CoderProgress(*row) for row in rows)
