@@ -179,7 +179,7 @@ def _typing(desk: Desk, state: State, view: View | None, telling: Telling, size:
         Mode.PALETTE: "Name or word",
         Mode.GO: "Item number",
     }[state.mode]
-    right = (piece(telling.found, "quiet"), piece(" ")) if state.mode is Mode.SEARCH else ()
+    right: tuple[Piece, ...] = (piece(telling.found, "quiet"), piece(" ")) if state.mode is Mode.SEARCH else ()
     if state.mode is Mode.GO and size < 100:  # the footer has no room for them there
         right = tuple(
             each for key, word in _JUMPS for each in (piece(key, "strong", key), piece(f" {word}  ", "quiet", key))
