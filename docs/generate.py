@@ -10,12 +10,14 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE / "_generators")]
 
 from command_reference import commands_page  # noqa: E402
+from shipped_codebooks import codebooks_page  # noqa: E402
 from study_schema import schema_page  # noqa: E402
 
 from tui.keysdoc import keys_markdown  # noqa: E402
 
 PAGES: dict[str, Callable[[], str]] = {
     "commands.md": commands_page,
+    "codebooks.md": codebooks_page,
     "schema.md": schema_page,
     "keys.md": keys_markdown,
 }

@@ -38,7 +38,7 @@ def generator() -> ModuleType:
         sys.path[:] = before
 
 
-@pytest.mark.parametrize("name", ["commands.md", "schema.md", "keys.md"])
+@pytest.mark.parametrize("name", ["commands.md", "codebooks.md", "schema.md", "keys.md"])
 def test_a_generated_page_is_what_the_code_says(name: str) -> None:
     if name == "commands.md" and CLICK < (8, 2):
         pytest.skip("click words options otherwise before 8.2")
