@@ -1,0 +1,92 @@
+"""The studies behind docs/examples: their reports twice, number by number, without texts, from their labels alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotate.__main__ import run
+from annotate.reproducing import reproduce
+from db.content import item_contents, response_contents
+from db.study import open_study
+from tests.conftest import REPOSITORY
+from tests.end_to_end.test_report_files import _bare, _contents
+from tests.end_to_end.test_report_numbers import same_numbers, tied
+
+pytestmark = pytest.mark.slow
+STUDIES = ("ehq", "nas_simulated", "wikiprofile_simulated", "openqa", "xstest")
+
+
+@pytest.fixture(scope="module")
+def make() -> Iterator[Any]:
+    """docs/examples/make.py, imported from its own folder."""
+    folder = str(REPOSITORY / "docs" / "examples")
+    sys.path.insert(0, folder)
+    try:
+        yield import_module("make")
+    finally:
+        sys.path.remove(folder)
+
+
+@pytest.fixture(scope="module", params=STUDIES)
+def study(request: pytest.FixtureRequest, make: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp(request.param) / "study.db"
+    getattr(make, request.param)(path)
+    write(path, "report")
+    return path
+
+
+def write(study: Path, name: str, *options: str) -> Path:
+    folder = study.parent / name
+    assert run(["report", str(study), "--out", str(folder), "--draws", "1000", *options]) == 0
+    return folder
+
+
+def test_every_number_of_the_page_stands_in_the_results(study: Path) -> None:
+    assert tied(study.parent / "report") > 300
+    same_numbers(study.parent / "report")
+
+
+def test_the_same_study_gives_the_same_bytes_in_every_form(study: Path) -> None:
+    first, second = study.parent / "report", write(study, "again")
+    names = sorted(path.relative_to(first) for path in first.rglob("*") if path.is_file())
+    assert names == sorted(path.relative_to(second) for path in second.rglob("*") if path.is_file())
+    differ = [str(name) for name in names if (first / name).read_bytes() != (second / name).read_bytes()]
+    assert differ == ["run.json"]
+    assert {name.suffix for name in names} >= {".html", ".md", ".pdf", ".json", ".csv", ".tex", ".svg", ".png"}
+
+
+def test_without_texts_no_form_holds_one(study: Path) -> None:
+    bare = write(study, "bare", "--no-text")
+    with open_study(study) as opened:
+        items, responses = list(item_contents(opened)), list(response_contents(opened))
+    texts = {text for item in items for text in (item.question, item.context, item.rationale, *item.gold) if text}
+    texts |= {text for each in responses for text in (each.text, each.text_b, each.reason) if text}
+    everything = "\0".join(_contents(path) for path in bare.rglob("*") if path.is_file())
+    found = [text for text in texts if len(text) >= 30 and _bare(text)[:40] in everything]
+    assert found == []
+    assert any(len(text) >= 30 for text in texts)
+
+
+def test_every_number_comes_again_from_the_labels(study: Path) -> None:
+    found = reproduce(study.parent / "report")
+    assert found.matches, found.differences[:5]
+    ran = subprocess.run(
+        [sys.executable, "-I", study.parent / "report" / "check.py"], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout[-2000:]
+
+
+def test_simulated_labels_are_named_so(study: Path) -> None:
+    results = json.loads((study.parent / "report" / "results.json").read_text(encoding="utf-8"))
+    simulated = "ehq" in study.parent.name or "simulated" in study.parent.name
+    assert results["coding"]["simulated"] is simulated
+    for name in ("report.html", "report.md", "report.pdf"):
+        assert ("SIMULATED" in _contents(study.parent / "report" / name)) is simulated
