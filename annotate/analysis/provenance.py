@@ -11,8 +11,10 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from annotate import __version__
+from annotate.analysis.counted import CountedStudy
 from db.lineage import protocol_versions
 from db.overview import coder_progress, imports_of
+from db.samples import current_sample
 from db.study import Study
 
 _FLAGS = ("map", "judge", "tiebreak", "pi", "weight")
@@ -29,10 +31,10 @@ def provenance_facts(study: Study, design: Mapping[str, Any] | None, settings: M
         "by": None if settings["by"] is None else list(settings["by"]),
         "draws": settings["draws"],
         "level": settings["level"],
-        "inputs": _inputs(study),
+        "inputs": [*_inputs(study), *_cells(study)],
         "codebooks": [{"version": each.version, "change": each.change, "digest": each.digest} for each in codebooks],
         "protocol": codebooks[-1].toml,
-        "commands": [*_imports(study), *_draw(design), _report(settings)],
+        "commands": [*_imports(study), *_count(study), *_draw(study, design), _report(study, settings)],
     }
 
 
@@ -49,6 +51,30 @@ def _inputs(study: Study) -> list[dict[str, Any]]:
         for entry in imports_of(study)
         for name, digest in zip(entry.sources, entry.digests, strict=True)
     ]
+
+
+def _cells(study: Study) -> list[dict[str, Any]]:
+    """The corpus, where it was counted outside the study: its digest is that of all its cells."""
+    if not isinstance(study, CountedStudy):
+        return []
+    table = study.table
+    facts = table.facts()
+    return [
+        {
+            "name": "cells of the corpus",
+            "format": facts["schema"],
+            "records": table.account["read"],
+            "sha256": table.digest,
+        }
+    ]
+
+
+def _count(study: Study) -> list[str]:
+    if not isinstance(study, CountedStudy):
+        return []
+    items = ["--with-items"] if "item" in study.table.cells.levels else []
+    protocol = str(study.table.protocol["name"])
+    return [shlex.join(["annotate", "count", "SOURCE", "--protocol", protocol, *items, "--out", "CELLS.parquet"])]
 
 
 def _base(name: str) -> str:
@@ -78,16 +104,19 @@ def _options(mapping: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _draw(design: Mapping[str, Any] | None) -> list[str]:
+def _draw(study: Study, design: Mapping[str, Any] | None) -> list[str]:
     if design is None or design["kind"] != "draw":
         return []
     parts = ["annotate", "sample", "STUDY.db", "--n", str(design["n"]), "--seed", str(design["seed"])]
     parts += ["--by", ",".join(design["by"])] if design["by"] else []
     parts += ["--allocation", design["allocation"]]
+    sample = current_sample(study)
+    parts += ["--source", "SOURCE"] if sample is not None and "source" in sample.parameters else []
     return [shlex.join([*parts, *(["--unit", "item"] if design["unit"] == "item" else [])])]
 
 
-def _report(settings: Mapping[str, Any]) -> str:
+def _report(study: Study, settings: Mapping[str, Any]) -> str:
     parts = ["annotate", "report", "STUDY.db", "--out", "DIR"]
     parts += ["--seed", str(settings["seed"]), "--draws", str(settings["draws"])]
+    parts += ["--cells", "CELLS.parquet"] if isinstance(study, CountedStudy) else []
     return shlex.join([*parts, *(["--by", ",".join(settings["by"])] if settings["by"] else [])])

@@ -46,6 +46,8 @@ def count(source: str, protocol: str, out: Path, with_items: bool, force: bool, 
 
     if out.exists() and not force:
         raise CellError(f"{out}: is there already.", "--force writes over it.")
+    if not out.absolute().parent.is_dir():
+        raise CellError(f"{out}: its folder is not there.", "Make it first.")
     request = request_of(source, load_protocol(protocol), options, items=with_items)
     engine = engine_of(options)
     try:

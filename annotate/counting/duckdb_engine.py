@@ -53,7 +53,7 @@ class DuckDBEngine:
     tools = Tools(trim=_trim, json=_member, hash=_hash)
 
     def __init__(self, database: str, options: Mapping[str, str]) -> None:
-        self._secret = database
+        self._secrets = (database, *(value for name, value in options.items() if _is_secret(name)))
         self._spill = tempfile.mkdtemp(prefix="annotate-duckdb-")
         settings = {
             "temp_directory": self._spill,
@@ -65,7 +65,9 @@ class DuckDBEngine:
             self._ibis = ibis.duckdb.connect(database or ":memory:", read_only=bool(database), **settings)
         except (duckdb.Error, TypeError, ValueError) as error:
             shutil.rmtree(self._spill, ignore_errors=True)
-            raise EngineError(f"DuckDB could not be opened ({told(error, database)}).", "Check its options.") from None
+            raise EngineError(
+                f"DuckDB could not be opened ({told(error, *self._secrets)}).", "Check its options."
+            ) from None
         self._con: Any = self._ibis.con
         self._views = 0
 
@@ -109,7 +111,7 @@ class DuckDBEngine:
             sql = self._ibis.compile(expression)
             return self._con.sql(sql).to_arrow_table()
         except (duckdb.Error, ibis.common.exceptions.IbisError) as error:
-            raise _fault(error, self._secret) from None
+            raise _fault(error, self._secrets) from None
 
     def done(self) -> tuple[int, int] | None:
         share = self._con.query_progress()
@@ -126,7 +128,7 @@ class DuckDBEngine:
         try:
             return self._known(name)
         except duckdb.Error as error:
-            raise _fault(error, self._secret) from None
+            raise _fault(error, self._secrets) from None
 
     def _known(self, name: str) -> Expression:
         with warnings.catch_warnings():  # ibis 12 calls what DuckDB 2.0 has given another name
@@ -137,14 +139,18 @@ class DuckDBEngine:
         try:
             return self._con.execute(sql).fetchall()
         except duckdb.Error as error:
-            raise _fault(error, self._secret) from None
+            raise _fault(error, self._secrets) from None
 
 
-def _fault(error: Exception, secret: str) -> EngineError:
+def _is_secret(name: str) -> bool:
+    return any(part in name.lower() for part in ("token", "secret", "password", "key"))
+
+
+def _fault(error: Exception, secrets: Sequence[str]) -> EngineError:
     hint = "Check the file, or leave it out."
     if isinstance(error, duckdb.OutOfMemoryException):
         hint = "Give it more with --engine-option memory_limit=8GB, or a roomier --engine-option temp_directory=DIR."
-    return EngineError(f"DuckDB could not count this: {told(error, secret)}", hint)
+    return EngineError(f"DuckDB could not count this: {told(error, *secrets)}", hint)
 
 
 def _paths(group: Group) -> str:

@@ -82,6 +82,6 @@ def open_engine(name: str = DEFAULT, options: Mapping[str, str] | None = None) -
 def told(error: Exception, *secrets: str) -> str:
     """The first line of an engine's error, without the connection that it was given."""
     line = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-    for secret in secrets:
+    for secret in sorted(secrets, key=len, reverse=True):
         line = line.replace(secret, "…") if secret else line
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
