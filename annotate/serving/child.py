@@ -92,13 +92,14 @@ def _code(job: Job) -> Sequence[tuple[str, str]]:
     from tui.app import CodingApp
 
     session = thread.session()
+    theme = _theme(job)
     app = CodingApp(
         thread,
         coder=session.coder.name or session.coder.pseudonym,
         protocol=session.protocol,
         make_keymap=load_keymap,
         read_protocol=parse_protocol,
-        theme=_theme(job),
+        theme=theme,
     )
     try:
         app.run()
@@ -107,7 +108,8 @@ def _code(job: Job) -> Sequence[tuple[str, str]]:
         thread.close()
     if app.failure is not None:
         raise report_crash(app.failure, session.study.side) from None
-    _remember_theme(app.look)
+    if app.look != theme:
+        _remember_theme(app.look)
     return app.controller.summary(app.coder).lines()
 
 
@@ -156,9 +158,8 @@ def _remember_theme(look: str) -> None:
     from tui.preferences import THEMES, load_preferences, save_preferences
 
     with suppress(AnnotateError):
-        preferences = load_preferences()
-        if look in THEMES and look != preferences.theme:
-            save_preferences(preferences._replace(theme=look))
+        if look in THEMES:
+            save_preferences(load_preferences()._replace(theme=look))
 
 
 def _job() -> Job:

@@ -35,6 +35,7 @@ HEADERS: Final = {
     "Permissions-Policy": "camera=(), clipboard-read=(), display-capture=(), geolocation=(), microphone=(), usb=()",
     "X-Robots-Tag": "noindex",
 }
+SOCKET: Final = "/ws"
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 FORWARDED: Final = ("X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto")
 
@@ -85,7 +86,7 @@ def _host(settings: Settings, host: str) -> str:
 def _foreign(settings: Settings, request: web.Request) -> str:
     """A page of another site may lead here, and do nothing else: no POST, no socket, not even from another port."""
     origin = request.headers.get("Origin")
-    acts = request.method not in SAFE_METHODS or "upgrade" in request.headers.get("Connection", "").lower()
+    acts = request.method not in SAFE_METHODS or request.path == SOCKET or "Upgrade" in request.headers
     if acts and origin is None:
         return "The browser did not say which page asks."
     if origin is not None and origin.lower() not in settings.origins:

@@ -16,7 +16,7 @@ from textual_serve.server import Server
 from annotate.serving.access import Access, Person, SignIn
 from annotate.serving.assets import send
 from annotate.serving.child import Job, Screen
-from annotate.serving.guard import address_of, bind, objection
+from annotate.serving.guard import SOCKET, address_of, bind, objection
 from annotate.serving.guesses import Guesses
 from annotate.serving.messages import MAX_MESSAGE, Size, pass_on, size_of
 from annotate.serving.pages import desk_page, door_page, error_page, message_page
@@ -77,7 +77,7 @@ class DeskServer(Server):
                 web.post("/enter", self.handle_enter),
                 web.post("/signout", self.handle_sign_out),
                 web.get("/alive", self.handle_alive),
-                web.get("/ws", self.handle_websocket),
+                web.get(SOCKET, self.handle_websocket),
                 web.get("/static/{name}", self.handle_static),
             ]
         )

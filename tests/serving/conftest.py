@@ -106,10 +106,11 @@ class Browser:
 
 @dataclass
 class Desk:
-    """An open connection; ``seen`` is what was drawn, ``word`` what was said at the end."""
+    """An open connection; ``seen`` is the text that was drawn, ``raw`` all of it, ``word`` what was said at the end."""
 
     socket: aiohttp.ClientWebSocketResponse
     seen: str = ""
+    raw: str = ""
     done: int = 0
     word: dict[str, object] = field(default_factory=dict)
 
@@ -119,6 +120,7 @@ class Desk:
             while not (found := re.search(pattern, self.seen)):
                 message = await self.socket.receive()
                 assert message.type is aiohttp.WSMsgType.BINARY, (message, self.word, self.seen[-500:])
+                self.raw += message.data.decode("utf-8", "replace")
                 self.seen += CONTROL.sub("", message.data.decode("utf-8", "replace"))
         self.seen = self.seen[found.end() :]
 

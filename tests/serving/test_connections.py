@@ -128,6 +128,23 @@ async def test_signing_out_ends_the_process_and_the_connection(serve: Serve) -> 
         await browser.open()
 
 
+async def test_a_theme_is_the_browsers_until_the_coder_chooses_one(serve: Serve) -> None:
+    """The grounds are those of tui/themes.py: #fbfaf7 light, #000000 high contrast."""
+    served = await serve()
+    browser = await served.signed_in("Ada")
+    desk = await browser.open(theme="light")
+    await desk.wait_for("of 24")
+    assert "48;2;251;250;247" in desk.raw
+    again = await browser.open(theme="high-contrast")
+    await again.wait_for("of 24")
+    assert "48;2;0;0;0" in again.raw and "48;2;251;250;247" not in again.raw
+    await again.keys("\x14")  # Ctrl+T: from high-contrast to dark, the next in turn
+    await asyncio.sleep(0.5)
+    chosen = await browser.open(theme="light")
+    await chosen.wait_for("of 24")
+    assert "48;2;20;23;28" in chosen.raw and "48;2;251;250;247" not in chosen.raw
+
+
 async def test_leaving_by_key_tells_what_was_done(serve: Serve) -> None:
     served = await serve()
     desk = await (await served.signed_in("Ada")).open()

@@ -229,6 +229,14 @@ async def test_forwarded_headers_are_believed_only_from_a_named_proxy(serve: Ser
     assert (await told.make().web.get("/enter", headers=bare)).status == 403
 
 
+async def test_a_proxy_may_say_that_every_connection_is_to_be_upgraded(serve: Serve) -> None:
+    """nginx's usual lines send "Connection: upgrade" with each request, and Upgrade only where the browser did."""
+    served = await serve()
+    assert (await served.make().web.get("/enter", headers={"Connection": "upgrade"})).status == 200
+    with_upgrade = {"Connection": "upgrade", "Upgrade": "websocket"}
+    assert (await served.make().web.get("/", headers=with_upgrade)).status == 403
+
+
 async def test_one_address_is_slowed_behind_a_proxy_and_not_the_others(serve: Serve) -> None:
     served = await serve(
         public_url="https://coding.example.org", proxies=frozenset({"127.0.0.1"}), guesses=Guesses(wrong=1)
