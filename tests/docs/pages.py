@@ -63,7 +63,8 @@ def prose(page: Path) -> str:
 
 def links(page: Path) -> list[str]:
     """The targets of all links and pictures, code left out."""
-    return _LINK.findall(_INLINE_CODE.sub("", prose(page)))
+    text = _INLINE_CODE.sub("", prose(page))
+    return [*_LINK.findall(text), *re.findall(r"<(https?://[^>\s]+)>", text)]
 
 
 def anchors(page: Path) -> set[str]:
