@@ -29,11 +29,10 @@ class StudyThread:
         self._deliver: Callable[[Report], None] | None = None
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="study", daemon=True)
-        self.submit(Begin())
         self._thread.start()
 
     def session(self) -> CodingSession:
-        """Wait until the study is open; raises what went wrong."""
+        """Wait until the study is open and the first item read; raises what went wrong."""
         found = self._opened.get()
         if isinstance(found, BaseException):
             raise found
@@ -65,8 +64,11 @@ class StudyThread:
         except BaseException as error:
             self._opened.put(error)
             return
-        self._opened.put(session)
         try:
+            report = _answer(session, Begin())
+            assert report is not None
+            self._report(report)
+            self._opened.put(session)
             while (request := self._requests.get()) is not None:
                 report = _answer(session, request)
                 if report is not None:

@@ -29,10 +29,20 @@ def test_ten_labels_load_nothing_heavy(study, tmp_path):
             terminal.wait_for(f"{number} done")
         terminal.keys("\x03\r")
         assert terminal.end() == 0
-    modules = {name.partition(".")[0] for name in (tmp_path / "modules").read_text().split()}
+    names = set((tmp_path / "modules").read_text().split())
+    assert names & {"db.rows", "db.imports", "tui.plain", "tui.signs", "tui.sheets"} == set()
+    modules = {name.partition(".")[0] for name in names}
     assert "textual" in modules
     assert modules & HEAVY == set()
     assert len(acts(study)) == 10
+
+
+def test_the_first_frame_shows_the_item(study):
+    """The decision bar stands under the item: a frame without the item would bring it first."""
+    with Terminal(study, "ada") as terminal:
+        terminal.wait_for("Nine Arch")
+        terminal.read(0.5)
+    assert 0 < terminal.output.index(b"Nine Arch") < terminal.output.index(b" LABEL ")
 
 
 def test_ten_labels_in_plain_mode_load_not_even_textual(study, tmp_path):
