@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -66,6 +67,7 @@ class DashboardApart(StudyDashboard):
 def _serve(path: Path, width: float, names: bool, pipe: Connection) -> None:
     """Answer each request with a board, or with what an AnnotateError says, until the other end is closed."""
     _step_back()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         with open_study(path) as study:
             board = StudyDashboard(study, width=width, names=names)
@@ -75,6 +77,14 @@ def _serve(path: Path, width: float, names: bool, pipe: Connection) -> None:
         return
     except AnnotateError as error:
         pipe.send((error.message, error.hint))
+
+
+def _end_with_parent() -> None:
+    """A dashboard that was killed leaves nobody to compute for."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(0)
 
 
 def _answer(board: StudyDashboard) -> Board | tuple[str, str]:

@@ -104,11 +104,11 @@ class BoardScreen(Screen[None], inherit_bindings=False):
             pane.show(board_document(board, waiting))
             pane.top = top
         self._arrange()
-        at = app.counted.at[11:19] if app.counted else ""
-        live = app.computed.at[11:19] if app.computed else "computing"
+        at = f"{app.counted.at[11:19]} UTC" if app.counted else "…"
+        live = f"{app.computed.at[11:19]} UTC" if app.computed else "…"
         title = app.counted.title if app.counted else ""
         left = (piece(" dashboard  ", "quiet"), piece(safe(title).one_line(), "strong"))
-        self._status.set_rows([Row(left, (piece(f"counts {at}  live {live} UTC ", "quiet"),))])
+        self._status.set_rows([Row(left, (piece(f"counts {at}  live {live} ", "quiet"),))])
         keys = [(" r ", "refresh"), (" Tab ", "panel"), (" ↑↓ ", "scroll"), (" q ", "leave")]
         pieces = [p for key, word in keys for p in (piece(key, "key", key.strip()), piece(f" {word}  ", "quiet"))]
         failed = (piece(app.problem, "bad"),) if app.problem else ()
