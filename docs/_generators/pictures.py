@@ -15,7 +15,7 @@ CUTS = {"report.png": (0, 690), "report-changed.png": (1190, 1860)}
 
 def main() -> None:
     """Write both pictures, with as few colours as they need."""
-    from PIL import Image
+    from PIL import Image, ImageOps
 
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "page.png"
@@ -24,7 +24,7 @@ def main() -> None:
         subprocess.run(command, check=True, capture_output=True)
         with Image.open(page) as whole:
             for name, (top, bottom) in CUTS.items():
-                part = whole.convert("RGB").crop((0, top, WIDTH, bottom))
+                part = ImageOps.expand(whole.convert("RGB").crop((0, top, WIDTH, bottom)), 1, "#b0b0b0")
                 part.quantize(64, dither=Image.Dither.NONE).save(DOCS / "images" / name, optimize=True)
 
 
