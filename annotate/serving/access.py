@@ -13,7 +13,6 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -67,6 +66,7 @@ class Access:
         self._links: dict[str, tuple[str, str]] = {}
         self._signins: dict[str, tuple[str, float]] = {}
         self._written = 0.0
+        self._unwritten = False
         self._read()
 
     # --- links ----------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ class Access:
         self._drop(person.key)
         secret = new_secret()
         self._signins[digest_of(secret)] = (person.key, self._clock())
-        self._write()
+        self._try_to_write()
         return secret
 
     def signed_in(self, cookie: str | None) -> SignIn | None:
@@ -122,13 +122,11 @@ class Access:
             if key == person.key:
                 self._signins[digest] = (key, now)
         if now - self._written > WRITE_EVERY:
-            self._written = now
-            with suppress(OSError):  # a full disk must not stop a coder; the time is a little old then
-                self._write()
+            self._try_to_write()
 
     def sign_out(self, person: Person) -> None:
         self._drop(person.key)
-        self._write()
+        self._try_to_write()
 
     def idle(self) -> list[Person]:
         """Sign out those who have done nothing for too long; returns them."""
@@ -136,8 +134,8 @@ class Access:
         gone = [key for key, seen in self._signins.values() if now - seen > self._idle]
         for key in gone:
             self._drop(key)
-        if gone:
-            self._write()
+        if gone or self._unwritten:
+            self._try_to_write()
         return [self.people[key] for key in gone if key in self.people]
 
     def _drop(self, key: str) -> None:
@@ -160,8 +158,16 @@ class Access:
                 "Delete it; links and sign-ins given so far are void then.",
             ) from error
 
-    def _write(self) -> None:
+    def _try_to_write(self) -> None:
+        """A full disk must stop no coder, and no sign-out: what is known here holds, and is written when it can be."""
         self._written = self._clock()
+        try:
+            self._write()
+            self._unwritten = False
+        except OSError:
+            self._unwritten = True
+
+    def _write(self) -> None:
         facts = {
             "format": FORMAT,
             "study": self._study,

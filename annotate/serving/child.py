@@ -17,7 +17,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from db.errors import AnnotateError
 
 REFUSED = "__REFUSED__ "
 MAX_JOB = 64 * 1024
@@ -54,7 +57,7 @@ def main() -> None:
         _tell({"type": "crashed", "message": str(error)})
         sys.exit(70)
     except AnnotateError as error:
-        _refuse(error.message, error.hint)
+        _refuse(error)
         sys.exit(2)
     except Exception as error:
         from annotate.faults import crash_log
@@ -172,8 +175,11 @@ def _job() -> Job:
     return Job(**json.loads(line))
 
 
-def _refuse(message: str, hint: str) -> None:
-    os.write(1, f"{REFUSED}{json.dumps({'message': message, 'hint': hint})}\n".encode())
+def _refuse(error: AnnotateError) -> None:
+    from db.faults import SessionTaken
+
+    told = {"message": error.message, "taken": isinstance(error, SessionTaken)}
+    os.write(1, f"{REFUSED}{json.dumps(told)}\n".encode())
 
 
 def _tell(facts: dict[str, object]) -> None:

@@ -28,10 +28,13 @@ MAX_PRELUDE: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a process ended. ``refused``: why no desk was opened; ``fault``: it broke; ``lines``: what was done."""
+    """How a process ended. ``refused``: why no desk was opened; ``fault``: it broke; ``lines``: what was done.
+
+    ``taken``: it was refused because the same person is at work elsewhere.
+    """
 
     refused: str = ""
-    hint: str = ""
+    taken: bool = False
     fault: bool = False
     lines: tuple[tuple[str, str], ...] = ()
 
@@ -115,7 +118,7 @@ class DeskProcess(AppService):
                 return True
             if line.startswith(REFUSED.encode()):
                 told = json.loads(line[len(REFUSED) :])
-                self._ending = Ending(refused=told["message"], hint=told["hint"])
+                self._ending = Ending(refused=told["message"], taken=told["taken"])
             if not line:
                 break
         return False

@@ -39,6 +39,7 @@ LOOK_FOR_IDLE: Final = 5.0
 MAX_FORM: Final = 4096
 SECONDS_TO_CLOSE: Final = 2.0
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+CANNOT: Final = "Your queue cannot be opened. Try again; if it stays so, ask whoever leads the study."
 OPEN_YOUR_LINK: Final = "Open the link that you were given. If you have none, ask whoever leads the study."
 LEAD_SCREENS: Final[dict[str, Screen]] = {"dashboard": "dashboard", "adjudicate": "adjudicate"}
 
@@ -220,8 +221,8 @@ class DeskServer(Server):
         person, socket = session.person, session.socket
 
         async def on_end(ending: Ending) -> None:
-            self.note(f"{person.name} left the desk.")
-            await session.end(_word(ending))
+            self.note(_noted(person, ending))
+            await session.end(_word(person, ending))
 
         session.process = DeskProcess(
             self._job(request, person), self._config(person), write_bytes=socket.send_bytes, on_end=on_end
@@ -229,6 +230,9 @@ class DeskServer(Server):
         size = size_of(request.query.get("width"), request.query.get("height")) or Size(80, 24)
         self.access.touch(person)
         await session.process.start(size.width, size.height)
+        if session.ending:  # signed out, or taken over, while the process was being started
+            await session.process.stop()
+            return
         self.note(f"{person.name} is at work ({len(self.sessions)} open).")
         fair = await pass_on(socket, session.process, lambda: self.access.touch(person))
         if not fair:
@@ -248,9 +252,12 @@ class DeskServer(Server):
     async def _watch_for_idle(self) -> None:
         while True:
             await asyncio.sleep(min(LOOK_FOR_IDLE, self.settings.idle / 4))
-            for person in self.access.idle():
-                self.note(f"{person.name} was away and is signed out.")
-                await self.sessions.end_of(person, IDLE)
+            try:
+                for person in self.access.idle():
+                    self.note(f"{person.name} was away and is signed out.")
+                    await self.sessions.end_of(person, IDLE)
+            except Exception as error:
+                self._log_fault(error)
 
 
 def _screen(person: Person, request: web.Request) -> Screen:
@@ -267,9 +274,17 @@ def _at_work(person: Person) -> str:
     )
 
 
-def _word(ending: Ending) -> Word:
+def _noted(person: Person, ending: Ending) -> str:
+    if ending.refused:
+        return f"{person.name} was refused: {ending.refused}"
+    return f"{person.name}'s desk stopped by an error." if ending.fault else f"{person.name} left the desk."
+
+
+def _word(person: Person, ending: Ending) -> Word:
+    """A coder is not told of files, or of other coders: what else went wrong is said to the lead."""
     if ending.fault:
         return BROKE
     if ending.refused:
-        return Word(4003, "Not now", ending.refused, (), "Try again")
+        told = ending.refused if ending.taken or person.role == "lead" else CANNOT
+        return Word(4003, "Not now", told, (), "Try again")
     return Word(4000, "You left the desk", "Everything is saved.", ending.lines, "Go on")

@@ -58,6 +58,10 @@ class Session:
         self.over: Callable[[Session], None] = _nobody_to_tell
         self._ending: asyncio.Task[None] | None = None
 
+    @property
+    def ending(self) -> bool:
+        return self._ending is not None
+
     async def end(self, word: Word | None) -> None:
         """Say ``word``, close the connection, end the process; whoever calls waits until it is gone."""
         if self._ending is None:

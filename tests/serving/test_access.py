@@ -113,6 +113,22 @@ def test_a_broken_file_is_one_line(tmp_path: Path, text: str) -> None:
         made(tmp_path)
 
 
+def test_a_full_disk_stops_no_sign_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    access = made(tmp_path)
+    cookie = access.sign_in(ADA)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("annotate.serving.access.os.open", full)
+        access.sign_out(ADA)
+        assert access.signed_in(cookie) is None
+        assert made(tmp_path).signed_in(cookie) is not None, "a server started now would still know it"
+    access.idle()
+    assert made(tmp_path).signed_in(cookie) is None
+
+
 def test_the_stored_digest_is_sha256(tmp_path: Path) -> None:
     """Against hashlib directly, over the characters of the link."""
     import hashlib

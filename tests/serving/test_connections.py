@@ -114,6 +114,53 @@ async def test_a_coder_at_work_in_the_terminal_is_not_let_in_twice(serve: Serve,
         hold_in_terminal(study, "Ada")
 
 
+async def test_a_coder_is_told_nothing_of_files_or_of_other_coders(serve: Serve, study: Path) -> None:
+    served = await serve()
+    browser = await served.signed_in("Ada")
+    study.rename(study.with_name("elsewhere.db"))
+    desk = await browser.open()
+    assert await desk.end() == 4003
+    assert "ask whoever leads the study" in str(desk.word["text"])
+    assert "study.db" not in str(desk.word) and "Ben" not in str(desk.word)
+    assert "study.db" in served.notes[-1], "the lead is told"
+
+
+async def test_who_signs_out_while_the_process_starts_leaves_none_behind(serve: Serve) -> None:
+    served = await serve()
+    browser = await served.signed_in("Ada")
+    before = set(children())
+    for _ in range(3):
+        desk = await browser.open()
+        await browser.web.post("/signout", headers=browser.headers())
+        await desk.end()
+        browser = await served.signed_in("Ada")
+    async with asyncio.timeout(10):
+        while set(children()) - before:
+            await asyncio.sleep(0.05)
+
+
+def children() -> list[int]:
+    """The processes that this one started and that still run."""
+    found = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return [int(pid) for pid in found if alive(int(pid))]
+
+
+@pytest.mark.slow
+async def test_a_note_that_was_being_typed_survives_a_reload(serve: Serve) -> None:
+    served = await serve()
+    browser = await served.signed_in("Ada")
+    desk = await browser.open()
+    await desk.wait_for("of 24")
+    await desk.keys("n")
+    await asyncio.sleep(0.3)
+    await desk.keys("half a thought")
+    await desk.wait_for("half a thought")
+    again = await browser.open()
+    await again.wait_for("of 24")
+    await again.keys("n")
+    await again.wait_for("half a thought")
+
+
 async def test_signing_out_ends_the_process_and_the_connection(serve: Serve) -> None:
     served = await serve()
     browser = await served.signed_in("Ada")
