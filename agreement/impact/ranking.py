@@ -91,7 +91,7 @@ def rank_models(
     joint = np.stack([draws[m] for m in models], axis=1) if models else np.zeros((0, 0))
     defined = np.isfinite(joint).all(axis=1) if models else np.zeros(0, np.bool_)
     probability = rank_probabilities(joint[defined])
-    drawn_judge = known if judge_draws is None else np.stack([judge_draws[m] for m in models], axis=1)[defined]
+    drawn_judge = np.stack([judge_draws[m] for m in models], axis=1)[defined] if judge_draws and models else known
     mid, judged = mid_ranks(values), mid_ranks(known)
     return Ranking(
         part,

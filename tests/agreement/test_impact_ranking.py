@@ -145,3 +145,12 @@ def test_labels_needed_settles_about_four_in_five_pairs() -> None:
         se = np.sqrt(sum(s * (1 - s) * (1 / n - 1 / records) for s in shares))
         settled += abs(shares[0] - shares[1]) > 1.96 * se
     assert settled / 1500 == pytest.approx(0.80, abs=0.04)
+
+
+def test_no_model_with_a_score_is_no_fault() -> None:
+    """Two models whose score nobody can have: both are left out, and nothing is ranked."""
+    nothing = {"a": math.nan, "b": math.nan}
+    draws = {model: np.full(3, np.nan) for model in nothing}
+    found = rank_models("x", nothing, nothing, draws, judge_draws=draws)
+    assert (found.models, found.left_out, found.pairs) == ((), ("a", "b"), ())
+    assert found.kendall.value is None and found.kendall.reason
