@@ -14,6 +14,12 @@ from db.study import Study
 SMALLEST = 10
 
 
+class NothingToReview(AnnotateError):
+    """There is nothing yet that a review could go through."""
+
+    exit_code = 1
+
+
 def review_of_judge(study: Study, judge: str, *, controls: int | None, seed: str) -> Review:
     """The review of a judge against people: the one that there is, else a new one with as many controls as disputes."""
     found = _known(study, "judge", (judge,))
@@ -29,6 +35,8 @@ def review_of_judge(study: Study, judge: str, *, controls: int | None, seed: str
         raise AnnotateError(f"There is no judge {judge!r} in this study (there is: {known}).")
     human = study_reference(labels).human.label
     reference = {unit: label for unit, label in zip(labels.units, human, strict=True) if label is not None}
+    if not reference:
+        raise NothingToReview("No unit has one label of people yet, so there is nothing to hold the judge against.")
     judged = {
         unit: label
         for unit, label in zip(labels.units, labels.judges[judge], strict=True)

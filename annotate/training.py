@@ -17,6 +17,7 @@ from db.random_numbers import random_for
 from db.study import Study
 
 ADJUDICATED = "adjudicated"
+_SOURCES = "Take known labels on responses outside the sample: a CSV file with item, model and label."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +46,15 @@ def give_known(
     """
     with writing(study.connection) as connection:
         known = _read(study, source)
+        if not known.labels:
+            where = "the adjudication" if source == ADJUDICATED else source
+            raise AnnotateError(f"There is no known label in {where} yet.", _SOURCES)
         free = units_unknown_to(connection, tuple(coders))
         units = sorted((u for u in known.labels if u in free), key=lambda u: random_for(seed, "known", u))[:n]
         if not units:
             raise AnnotateError(
                 f"None of the {len(known.labels):,} units with a known label is new to these coders.",
-                "Take known labels on responses outside the sample: a CSV file with item, model and label.",
+                _SOURCES,
             )
         given = assign(
             study,

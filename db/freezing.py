@@ -49,6 +49,12 @@ def freeze(
     A late freeze is kept with the number of labels that there were: it says what it cannot promise.
     """
     with writing(study.connection) as connection:
+        known = frozen(study)
+        if known is not None:
+            raise Refused(
+                f"Frozen already, for the primary score {known.primary}: the first freeze counts.",
+                "'annotate freeze STUDY' shows it.",
+            )
         labels = main_labels(connection)
         if labels and not late:
             raise Refused(
@@ -73,7 +79,7 @@ _BOUND = ("design", "protocol", "primary", "judge")
 
 
 def frozen(study: Study) -> Frozen | None:
-    """The first freeze of the study: a later one does not undo it."""
+    """The first freeze of the study, and whether design and protocol are still the same."""
     connection = study.connection
     row = connection.execute(
         "SELECT e.body, e.utc FROM events e JOIN logs l ON l.id = e.log_id JOIN coders c ON c.id = l.coder_id"

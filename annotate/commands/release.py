@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -29,6 +29,8 @@ def release(
     from db.releasing import held_back, release_next
     from db.study import open_study
 
+    if due is not None and due.date() < datetime.now(UTC).date():
+        raise click.BadParameter(f"{due:%Y-%m-%d} has passed.", param_hint="'--due'")
     with open_study(study) as opened:
         if only_list:
             found = held_back(opened)

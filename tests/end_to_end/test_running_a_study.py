@@ -230,6 +230,12 @@ def test_what_cannot_be_is_refused_in_one_line(drawn: Path, cli: Cli, tmp_path: 
     path = drawn
     cli("freeze", path, "--primary", "BLEU", code=2)
     cli("release", path, code=1)
+    assert "2020-01-01 has passed" in cli("release", path, "--due", "2020-01-01", code=2).err
+    assert "no known label in the adjudication yet" in cli("train", path, "--coders", "Ada", code=2).err
+    assert (
+        "nothing to hold the judge against"
+        in cli("adjudicate", path, "--by", "Lea", "--against", "ehq-rules", "--list", code=1).err
+    )
     cli("assign", path, "--coders", "Ada,Ben")
     cli("adjudicate", path, "--by", "Lea", "--between", "a", code=2)
     cli("adjudicate", path, "--by", "Lea", "--against", "nobody", code=2)
@@ -241,3 +247,5 @@ def test_what_cannot_be_is_refused_in_one_line(drawn: Path, cli: Cli, tmp_path: 
     code(path, "Ada", by_length, 1)
     cli("freeze", path, "--primary", "EHQ", code=1)
     assert cli("freeze", path, "--primary", "EHQ", "--late", "--json").json["frozen"]["main_labels_before"] == 1
+    again = cli("freeze", path, "--primary", "EHQ3", "--late", code=1)
+    assert "for the primary score EHQ: the first freeze counts" in again.err
