@@ -107,6 +107,7 @@ def agreement_facts(found: JudgeAgreement) -> dict[str, Any]:
             "columns_human": list(matrix.labels),
             "counts": plain(matrix.counts),
             "totals": plain(matrix.totals),
+            "shares": plain(matrix.totals / (matrix.totals.sum() or 1.0)),
             "estimator": matrix.estimator,
             "unlabelled": matrix.unlabelled,
         },

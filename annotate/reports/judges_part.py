@@ -117,6 +117,11 @@ def _matrix(pieces: Pieces, root: str) -> Iterator[Block]:
     head = row("judge \\ people", *(Name(label) for label in matrix["columns_human"]))
     title = said("Confusion matrix on ", Ref(f"{root}/n", "count"), f" labelled units: {what}")
     yield table(title, head, rows, right=range(1, len(head)), note=note)
+    shares = [
+        row(Name(output), *((Ref(f"{root}/matrix/shares/{at}/{column}"),) for column in range(len(head) - 1)))
+        for at, output in enumerate(matrix["rows_judge"])
+    ]
+    yield table("The same as shares of all records", head, shares, right=range(1, len(head)))
 
 
 def _measures(pieces: Pieces, root: str) -> Iterator[Block]:
