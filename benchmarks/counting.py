@@ -1,10 +1,10 @@
 """How long does counting take, in how much memory, and do scores from cells cost the same at any size?
 
     python benchmarks/counting.py wikiprofile                  4.5 million graded responses, counted and scored
-    python benchmarks/counting.py sizes --millions 1,10,100    Parquet of so many million: counted, and their cells scored
+    python benchmarks/counting.py sizes --millions 1,10,100    Parquet of so many million, counted; their cells, scored
 
 Each step is a command of its own, as a user would give it; memory is the peak of its process. Made corpora go to
---folder (a few hundred MB for 100 million) and are removed afterwards, unless --keep.
+--folder (5 GB for 100 million) and are removed afterwards, unless --keep.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def write_wikiprofile(path: Path, **sizes: int) -> int:
 
 
 def write_graded(folder: Path, millions: int, *, seed: int = 7, memory: str = "4GB") -> int:
-    """Write a million responses a file: 50 models, 4 conditions, 20,000 items in 40 categories, 25 repeats."""
+    """Write a million responses a file, mixed: 50 models, 4 conditions, 20,000 items of 40 categories, 25 repeats."""
     import duckdb
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -81,11 +81,11 @@ def write_graded(folder: Path, millions: int, *, seed: int = 7, memory: str = "4
                              'model-' || lpad((n % 50)::VARCHAR, 2, '0') AS model,
                              'condition-' || (n // 1000000 % 4)::VARCHAR AS condition,
                              (n // 4000000 + 1)::INTEGER AS repeat,
-                             'the answer ' || n::VARCHAR AS response,
+                             md5(n::VARCHAR) AS response,
                              CASE WHEN (n * 2654435761 + {seed} * 40503) % 4294967296
                                        < 1500000000 + 40000000 * (n % 50) THEN 'CORRECT'
                                   WHEN (n * 2246822519 + {seed}) % 1000 = 0 THEN 'cannot say' ELSE 'WRONG' END AS gpt
-                      FROM range({part * 1_000_000}, {(part + 1) * 1_000_000}) t(n))
+                      FROM range({part * 1_000_000}, {(part + 1) * 1_000_000}) t(n) ORDER BY hash(n))
                 TO '{target}' (FORMAT parquet, COMPRESSION zstd)"""
         )
     con.close()

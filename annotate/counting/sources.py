@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from annotate.importers.records import KINDS
-from annotate.importers.sources import SourceError, bare_suffix, open_bytes, open_text
+from annotate.importers.sources import SourceError, bare_suffix, detect_encoding, open_bytes, open_text
 
 READABLE = {suffix: kind for suffix, kind in KINDS.items() if kind != "json" and suffix != ".txt"}
 SUFFIXES = ", ".join(READABLE)
@@ -117,6 +117,8 @@ def _parquet_head(path: Path) -> tuple[tuple[Any, ...], int | None]:
 def _csv_head(path: Path) -> tuple[tuple[Any, ...], int | None]:
     from annotate.importers.csv_records import find_delimiter
 
+    if detect_encoding(path) == "utf-16":
+        raise SourceError(f"{path}: is UTF-16, and engines read UTF-8.", "Convert it: iconv -f utf-16 -t utf-8.")
     delimiter = find_delimiter(path)
     with open_text(path) as text:
         header = next(csv.reader(text, delimiter=delimiter), None)

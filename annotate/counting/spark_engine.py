@@ -110,7 +110,7 @@ class SparkEngine:
 
     def run(self, expression: Expression) -> Any:
         try:
-            return self._ibis.to_pyarrow(expression)
+            return self._session.sql(self._ibis.compile(expression)).toArrow()
         except Exception as error:  # Py4J wraps what the workers say in errors of its own
             raise _fault(error) from None
 

@@ -157,6 +157,7 @@ def test_copies_count_once_and_contradictions_not_at_all(engine: Engine, tmp_pat
         (lambda folder: write(folder / "a.parquet", b"PAR1 and no more"), "not readable as Parquet"),
         (lambda folder: write(folder / "a.jsonl.gz", b"\x1f\x8b\x08 broken off"), "the gzip file is damaged"),
         (lambda folder: write(folder / "a.csv", b""), "the file is empty"),
+        (lambda folder: write(folder / "a.csv", "item,gpt\na,CORRECT\n".encode("utf-16")), "is UTF-16"),
         (lambda folder: write_csv(folder / "a.csv", [{"item": 1, "modl": "m"}]), "there is no column"),
     ],
 )
