@@ -86,35 +86,16 @@ class PercentAgreement(CodedStatistic):
         return NO_PAIR
 
 
-class MeanMargins(CodedStatistic):
-    """Fleiss (Gwet's form for gaps), Brennan-Prediger and Gwet AC: units with one rating count towards the label
-    shares.
-
-    Features: 1, [two or more ratings], disagreement, label shares of the unit.
+class OverRatedUnits(CodedStatistic):
+    """Coefficients for which units with one rating count towards chance. The first features are 1, [two or more
+    ratings], disagreement; what chance is made of comes after them.
     """
-
-    def __init__(self, v: FloatArray, chance: Literal["fleiss", "ac", "bp"]) -> None:
-        super().__init__(v)
-        self.chance = chance
-        self.width = 3 + self.q
 
     def eligible(self, rows: AnyArray) -> BoolArray:
         return np.asarray(ratings_of(rows) > 0)
 
-    def features(self, rows: AnyArray) -> FloatArray:
-        given, m, paired, share = _shares(rows, self.v)
-        return np.column_stack([(m > 0).astype(np.float64), paired, share, given / np.maximum(m, 1)[:, None]])
-
     def _chance_disagreement(self, totals: AnyArray) -> AnyArray:
-        shares = totals[..., 3:] / np.where(totals[..., :1] != 0, totals[..., :1], 1)
-        if self.chance == "fleiss":
-            return np.asarray(quadratic_form(shares, self.v, shares))
-        weight = self.q**2 - self.v.sum()
-        if self.q < 2:
-            return np.zeros_like(totals[..., 0])
-        if self.chance == "bp":
-            return np.full_like(totals[..., 0], 1 - weight / self.q**2)
-        return np.asarray(1 - weight / (self.q * (self.q - 1)) * (shares * (1 - shares)).sum(axis=-1))
+        raise NotImplementedError
 
     def evaluate(self, totals: AnyArray) -> AnyArray:
         return np.asarray(1 - ratio(ratio(totals[..., 2], totals[..., 1]), self._chance_disagreement(totals)))
@@ -131,6 +112,34 @@ class MeanMargins(CodedStatistic):
 
     def why_undefined(self, totals: FloatArray) -> str:
         return NO_PAIR if totals[1] == 0 else NO_VARIATION
+
+
+class MeanMargins(OverRatedUnits):
+    """Fleiss (Gwet's form for gaps), Brennan-Prediger and Gwet AC: units with one rating count towards the label
+    shares.
+
+    Features: 1, [two or more ratings], disagreement, label shares of the unit.
+    """
+
+    def __init__(self, v: FloatArray, chance: Literal["fleiss", "ac", "bp"]) -> None:
+        super().__init__(v)
+        self.chance = chance
+        self.width = 3 + self.q
+
+    def features(self, rows: AnyArray) -> FloatArray:
+        given, m, paired, share = _shares(rows, self.v)
+        return np.column_stack([(m > 0).astype(np.float64), paired, share, given / np.maximum(m, 1)[:, None]])
+
+    def _chance_disagreement(self, totals: AnyArray) -> AnyArray:
+        shares = totals[..., 3:] / np.where(totals[..., :1] != 0, totals[..., :1], 1)
+        if self.chance == "fleiss":
+            return np.asarray(quadratic_form(shares, self.v, shares))
+        weight = self.q**2 - self.v.sum()
+        if self.q < 2:
+            return np.zeros_like(totals[..., 0])
+        if self.chance == "bp":
+            return np.full_like(totals[..., 0], 1 - weight / self.q**2)
+        return np.asarray(1 - weight / (self.q * (self.q - 1)) * (shares * (1 - shares)).sum(axis=-1))
 
 
 class PooledMargins(CodedStatistic):
@@ -192,7 +201,7 @@ class PooledMargins(CodedStatistic):
         return TOO_LIGHT if self.small_sample and totals[2:].sum() <= 1 else NO_VARIATION
 
 
-class Conger(CodedStatistic):
+class Conger(OverRatedUnits):
     """Conger (1980): each coder keeps their own label shares. Features: 1, [two or more], disagreement, labels by
     coder.
     """
@@ -203,9 +212,6 @@ class Conger(CodedStatistic):
         super().__init__(v)
         self.coders = coders
         self.width = 3 + coders * self.q
-
-    def eligible(self, rows: AnyArray) -> BoolArray:
-        return np.asarray(ratings_of(rows) > 0)
 
     def features(self, rows: AnyArray) -> FloatArray:
         _, m, paired, share = _shares(rows, self.v)
@@ -223,21 +229,6 @@ class Conger(CodedStatistic):
         chance = ratio(quadratic_form(total, self.v, total) - own, present * (present - 1))
         # A difference of two sums: zero up to rounding where all coders use one label.
         return np.asarray(np.where(np.abs(chance) < _ROUNDING, 0, chance))
-
-    def evaluate(self, totals: AnyArray) -> AnyArray:
-        return np.asarray(1 - ratio(ratio(totals[..., 2], totals[..., 1]), self._chance_disagreement(totals)))
-
-    def smooth(self, totals: AnyArray, at: FloatArray) -> AnyArray:
-        scale = at[0] / at[1]
-        return np.asarray(
-            scale * (totals[..., 1] - ratio(totals[..., 2], self._chance_disagreement(totals))) / totals[..., 0]
-        )
-
-    def describe(self, totals: FloatArray) -> tuple[float, float | None, float | None]:
-        return _described(ratio(totals[2], totals[1]), self._chance_disagreement(totals))
-
-    def why_undefined(self, totals: FloatArray) -> str:
-        return NO_PAIR if totals[1] == 0 else NO_VARIATION
 
 
 class CoderPairs(CodedStatistic):
