@@ -38,6 +38,7 @@ def test_most_of_the_tutorial_is_run() -> None:
 def test_transcripts_are_compared_and_not_merely_run() -> None:
     assert matches("Drawn: 120 of … responses\n…\nend", "Drawn: 120 of 480 responses\nx\ny\nend\n")
     assert matches("a   b\n────", "a b\n──────────\n")
+    assert matches("done", "Judging by mine: 480 of 480 responses\nComputing score impact … 12 s\ndone")
     assert not matches("Drawn: 120", "Drawn: 121")
     assert not matches("a\n…", "b\nc")
     assert not matches("a\n…\nd", "a\nb\nc")
