@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -58,12 +59,32 @@ def _from_file(file: Path, name: str) -> str:
 def code_pack(path: Path, coder: str | None, *, passphrase_file: Path | None = None, **options: Any) -> SessionSummary:
     """Code a pack until the coder leaves. ``options``: as run_coding takes them. Raises AnnotateError."""
     with ExitStack() as stack:
+        stack.enter_context(_closing_window())
         working = path
         if is_encrypted(path):
             from db.pack_vault import Vault
 
             working = stack.enter_context(Vault(path, passphrases(passphrase_file))).path
         return _code(stack.enter_context(open_pack(working)), coder, options)
+
+
+@contextmanager
+def _closing_window() -> Iterator[None]:
+    """A window that is closed, or a program that is told to end, leaves the desk in order: a copy that lies open is
+    encrypted again. Once is enough: what comes while that is done is not heard."""
+    numbers = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
+
+    def leave(number: int, frame: object) -> None:
+        for each in numbers:
+            signal.signal(each, signal.SIG_IGN)
+        sys.exit(128 + number)
+
+    before = [(number, signal.signal(number, leave)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
 
 
 def _code(pack: Pack, coder: str | None, options: dict[str, Any]) -> SessionSummary:

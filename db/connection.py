@@ -48,7 +48,7 @@ def connect(path: Path, *, read_only: bool = False, application: int = APPLICATI
     connection = open_connection(path, "ro" if read_only else "rw")
     try:
         check_identity(connection, application)
-        set_pragmas(connection)
+        set_pragmas(connection, one_file=application == PACK_ID)
     except (sqlite3.Error, UnicodeDecodeError) as error:
         connection.close()
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_NOTADB:
@@ -149,13 +149,18 @@ def check_identity(connection: StudyConnection, application: int = APPLICATION_I
         )
 
 
-def set_pragmas(connection: StudyConnection) -> None:
-    """WAL and FULL: a saved label survives power loss. recursive_triggers: else INSERT OR REPLACE deletes unnoticed."""
+def set_pragmas(connection: StudyConnection, *, one_file: bool = False) -> None:
+    """WAL and FULL: a saved label survives power loss. recursive_triggers: else INSERT OR REPLACE deletes unnoticed.
+
+    ``one_file``: a rollback journal, so that the file is whole between any two acts and can be sent as it lies; EXTRA,
+    because an act is then durable only when the journal is gone from the folder.
+    """
     if not connection.read_only:
+        wanted = "delete" if one_file else "wal"
         mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
-        if mode != "wal":
-            connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
+        if mode != wanted:
+            connection.execute(f"PRAGMA journal_mode = {wanted}")
+    connection.execute(f"PRAGMA synchronous = {'EXTRA' if one_file else 'FULL'}")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA recursive_triggers = ON")
     connection.execute("PRAGMA trusted_schema = OFF")

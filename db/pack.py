@@ -9,7 +9,6 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -66,24 +65,14 @@ class Pack(Study):
         """The id of the only coder in it."""
         return str(self.connection.execute("SELECT uid FROM coders").fetchone()[0])
 
-    def close(self) -> None:
-        """Close; the last to leave makes one file of the pack and its log again, so that it can be sent as it lies."""
-        with self._lock:
-            last = self._all[-1] if self._all and not self.read_only else None
-            for connection in self._all:
-                if connection is not last:
-                    connection.close()
-            if last is not None:
-                _whole(last)
-                last.close()
-            self._all.clear()
-        self._local = threading.local()
-
 
 def open_pack(path: str | Path, *, read_only: bool = False) -> Pack:
-    """Open a pack, brought to the present version where it is to be written. Raises StudyError and its kinds."""
+    """Open a pack, brought to the present version where it is to be written. Raises StudyError and its kinds.
+
+    Half an act that a killed session left is taken back first: what is only read cannot do that.
+    """
     real = real_path(path)
-    if not read_only:
+    if not read_only or real.with_name(f"{real.name}-journal").exists():
         _bring_up(real)
     return Pack(real, read_only=read_only)
 
@@ -123,12 +112,3 @@ def _bring_up(path: Path) -> None:
         raise translate(error, path) from error
     finally:
         connection.close()
-
-
-def _whole(connection: StudyConnection) -> None:
-    """One file: what is in the log goes into it. Another session that has it open goes on, and does it later."""
-    with suppress(sqlite3.Error):
-        connection.execute("PRAGMA busy_timeout = 0")
-        if not connection.in_transaction and connection.path.exists():
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            connection.execute("PRAGMA journal_mode = DELETE")

@@ -54,7 +54,7 @@ def test_what_is_coded_in_a_pack_comes_back_sealed_and_ends_its_lease(home: Path
     with open_study(home) as study:
         assert [(each.coder, each.assignments) for each in packs_out(study)] == [("A", 6)]
     code(ada, "wwhu", note="why")
-    assert not ada.with_name("A.pack-wal").exists()  # one file again, to be sent as it lies
+    assert not list(ada.parent.glob("A.pack-*"))  # one file, to be sent as it lies
     (merged,) = bring(home, ada)
     assert [(log.added, log.known, log.leases) for log in merged.logs] == [(4, 0, 6)]
     assert labels(home) == ["WRONG", "WRONG", None, None, None, None]
@@ -64,6 +64,18 @@ def test_what_is_coded_in_a_pack_comes_back_sealed_and_ends_its_lease(home: Path
         assert levels.fetchall() == [("sealed",)]
     with CodingSession.open(home, "A", protocol()) as desk:
         assert desk.progress.left == 4
+
+
+def test_a_pack_is_whole_between_any_two_acts(home: Path, ada: Path) -> None:
+    """Whoever closes the lid and sends the file sends everything: nothing waits in a log beside it."""
+    desk = session(ada)
+    for number in range(1, 4):
+        item = desk.next()
+        assert item
+        desk.save(Act("label", item.assignment, label="WRONG"))
+        sent = Path(shutil.copy(ada, ada.with_name(f"sent{number}.pack")))
+        assert len(read_pack(sent).rows) == number
+    desk.close()
 
 
 def test_merging_twice_changes_nothing_and_a_fuller_state_brings_the_rest(home: Path, ada: Path) -> None:

@@ -136,6 +136,15 @@ def test_a_pack_under_a_passphrase_that_is_typed(
     typed(terminal, "Passphrase of ada.pack:")
     terminal.until("3 done")
     label(terminal, "a", 4)
+    terminal.close()  # the window is closed: the program hears of it, and encrypts before it ends
+    end = time.monotonic() + 30
+    while (left := lies_open(elsewhere, b"SQLite format 3")) and time.monotonic() < end:
+        time.sleep(0.2)
+    assert not left
+
+    start(terminal, elsewhere, "code ada.pack")
+    typed(terminal, "Passphrase of ada.pack:")
+    terminal.until("4 done")
     terminal.press("n")
     time.sleep(0.3)
     terminal.press("-l", "not sent yet")  # a note that is being typed when the coder leaves
