@@ -8,11 +8,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from textual import events
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container
 from textual.message import Message
-from textual.screen import Screen
 
 from db.cases import Case
 from db.errors import AnnotateError
@@ -20,26 +17,25 @@ from tui import caselook
 from tui.casedesk import CaseDesk, Step
 from tui.codebook import codebook
 from tui.document import Writer
-from tui.fragments import Fragments
 from tui.itemview import GUTTER, ItemView
 from tui.keymap import Keymap, make_keymap
 from tui.pane import Pane
 from tui.ports import Cases
 from tui.presses import press_of
 from tui.quiet import QuietApp
+from tui.screens.split import SCROLL, SplitScreen
 from tui.themes import THEMES
 from tui.widgets.rows import Rows
 from tui.widgets.stack import Stack
 
+_TURN = {"tab": 1, "shift+tab": -1}
 WIDE = 100
 """Cells from which on what was said stands beside the item."""
 
 
-class CaseScreen(Screen[None], inherit_bindings=False):
+class CaseScreen(SplitScreen, inherit_bindings=False):
     """Shows what the desk holds and passes keys on."""
 
-    AUTO_FOCUS: ClassVar[str | None] = ""
-    ALLOW_SELECT: ClassVar[bool] = False
     app: CaseApp
 
     def __init__(self) -> None:
@@ -47,21 +43,12 @@ class CaseScreen(Screen[None], inherit_bindings=False):
         self.item = ItemView()
         self._said = Pane("Said", gutter=GUTTER)
         self._beside_said, self._book = Pane(), Pane()
-        self._status, self._bottom = Rows(id="status"), Rows(id="bottom")
-        self._stack, self._beside = Stack(id="item"), Stack(id="codebook", ground="side", left=2)
-        self._fragments = Fragments()
         self._with_book = True
         self._used: Pane | None = None
         self._considered: str | None = None
 
-    def compose(self) -> ComposeResult:
-        for widget in (self._status, self._stack, self._beside, self._bottom):
-            widget.set_theme(self.app.look)  # here, because a frame may be drawn before the screen is mounted
-        yield self._status
-        with Container(id="desk"):
-            yield self._stack
-            yield self._beside
-        yield self._bottom
+    def look(self) -> str:
+        return self.app.look
 
     def on_mount(self) -> None:
         self.app.desk.begin()
@@ -88,13 +75,13 @@ class CaseScreen(Screen[None], inherit_bindings=False):
 
     def _arrange(self) -> None:
         wide = self.size.width >= WIDE
-        self._beside.display = wide
-        self._beside.styles.width = min(max(self.size.width * 2 // 5, 40), 70)
+        self._right.display = wide
+        self._right.styles.width = min(max(self.size.width * 2 // 5, 40), 70)
         panes = list(self.item.panes.values())
         said = [] if wide else [self._said]
-        self._stack.show([*panes, *said], [*self.item.judged, *said])
+        self._left.show([*panes, *said], [*self.item.judged, *said])
         beside = [self._beside_said, self._book] if self._with_book else [self._beside_said]
-        self._beside.show(beside, [self._beside_said])
+        self._right.show(beside, [self._beside_said])
 
     def _readable(self) -> list[Pane]:
         """What the keys can scroll, in the order of Tab."""
@@ -114,7 +101,7 @@ class CaseScreen(Screen[None], inherit_bindings=False):
         if desk.draft.label != self._considered:
             self._considered = desk.draft.label
             self._show_rules()
-            self._beside.fit_panes()
+            self._right.fit_panes()
 
     def on_resize(self, event: events.Resize) -> None:
         self._arrange()
@@ -135,7 +122,7 @@ class CaseScreen(Screen[None], inherit_bindings=False):
         if typed == "?" and desk.step is not Step.NOTE:
             self._with_book = not self._with_book
             self._arrange()
-        elif desk.step is not Step.NOTE and key in _SCROLL:
+        elif desk.step is not Step.NOTE and (key in SCROLL or key in _TURN):
             self._scroll(key)
         else:
             desk.press(key, typed, at)
@@ -143,14 +130,14 @@ class CaseScreen(Screen[None], inherit_bindings=False):
     def _scroll(self, key: str) -> None:
         panes = self._readable()
         at = panes.index(self._used) if self._used in panes else 0
-        if key in ("tab", "shift+tab"):
-            self._use(panes[(at + (1 if key == "tab" else -1)) % len(panes)])
-            self._stack.fit_panes()
-            self._beside.fit_panes()
+        if key in _TURN:
+            self._use(panes[(at + _TURN[key]) % len(panes)])
+            self._left.fit_panes()
+            self._right.fit_panes()
         elif panes:
             pane = panes[at]
-            holder = self._beside if pane in (self._beside_said, self._book) else self._stack
-            holder.scroll_pane(pane, _SCROLL[key](pane))
+            holder = self._right if pane in (self._beside_said, self._book) else self._left
+            holder.scroll_pane(pane, SCROLL[key](pane))
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
@@ -162,25 +149,12 @@ class CaseScreen(Screen[None], inherit_bindings=False):
 
     def on_stack_used(self, message: Stack.Used) -> None:
         self._use(message.pane)
-        self._stack.fit_panes()
-        self._beside.fit_panes()
+        self._left.fit_panes()
+        self._right.fit_panes()
 
 
 def _said(case: Case | None) -> Any:
     return Writer().add("Nothing is left to decide.").document() if case is None else caselook.opinions(case)
-
-
-_SCROLL: dict[str, Callable[[Pane], int]] = {
-    "up": lambda pane: pane.top - 1,
-    "down": lambda pane: pane.top + 1,
-    "pageup": lambda pane: pane.top - max(pane.height - 1, 1),
-    "pagedown": lambda pane: pane.top + max(pane.height - 1, 1),
-    "space": lambda pane: pane.top + max(pane.height - 1, 1),
-    "home": lambda pane: 0,
-    "end": lambda pane: 10**9,
-    "tab": lambda pane: pane.top,
-    "shift+tab": lambda pane: pane.top,
-}
 
 
 class CaseApp(QuietApp, inherit_bindings=False):

@@ -6,30 +6,25 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from textual import events
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container
 from textual.message import Message
-from textual.screen import Screen
 
 from db.errors import AnnotateError
 from tui.document import Document, Writer
-from tui.fragments import Fragments
 from tui.pane import Pane
 from tui.pieces import Row, piece
 from tui.ports import Board, Dashboard, Section
 from tui.presses import press_of
 from tui.quiet import QuietApp
 from tui.safetext import safe
+from tui.screens.split import SCROLL, SplitScreen
 from tui.themes import THEMES
 from tui.widgets.rows import Rows
-from tui.widgets.stack import Stack
 
 WIDE = 110
 """Cells from which on counts and live numbers stand side by side."""
@@ -64,29 +59,18 @@ def _section(writer: Writer, section: Section) -> None:
     writer.line()
 
 
-class BoardScreen(Screen[None], inherit_bindings=False):
+class BoardScreen(SplitScreen, inherit_bindings=False):
     """Two panes, a status line, a footer."""
 
-    AUTO_FOCUS: ClassVar[str | None] = ""
-    ALLOW_SELECT: ClassVar[bool] = False
     app: DashboardApp
 
     def __init__(self) -> None:
         super().__init__()
         self.counts, self.live = Pane(), Pane()
         self.counts.used = True
-        self._fragments = Fragments()
-        self._status, self._bottom = Rows(id="status"), Rows(id="bottom")
-        self._left, self._right = Stack(id="item"), Stack(id="codebook", ground="side", left=2)
 
-    def compose(self) -> ComposeResult:
-        for widget in (self._status, self._left, self._right, self._bottom):
-            widget.set_theme(self.app.look)  # here, because a frame may be drawn before the screen is mounted
-        yield self._status
-        with Container(id="desk"):
-            yield self._left
-            yield self._right
-        yield self._bottom
+    def look(self) -> str:
+        return self.app.look
 
     def on_mount(self) -> None:
         self._bottom.styles.height = 1
@@ -137,27 +121,16 @@ class BoardScreen(Screen[None], inherit_bindings=False):
         elif press.key in ("tab", "shift+tab"):
             self.counts.used, self.live.used = self.live.used, self.counts.used
             self._arrange()
-        elif press.key in _SCROLL:
+        elif press.key in SCROLL:
             pane = self.live if self.live.used else self.counts
             holder = self._right if pane is self.live and self._right.display else self._left
-            holder.scroll_pane(pane, _SCROLL[press.key](pane))
+            holder.scroll_pane(pane, SCROLL[press.key](pane))
 
     def on_rows_clicked(self, message: Rows.Clicked) -> None:
         if message.sends == "r":
             self.app.refresh_now()
         elif message.sends == "q":
             self.app.exit()
-
-
-_SCROLL: dict[str, Callable[[Pane], int]] = {
-    "up": lambda pane: pane.top - 1,
-    "down": lambda pane: pane.top + 1,
-    "pageup": lambda pane: pane.top - max(pane.height - 1, 1),
-    "pagedown": lambda pane: pane.top + max(pane.height - 1, 1),
-    "space": lambda pane: pane.top + max(pane.height - 1, 1),
-    "home": lambda pane: 0,
-    "end": lambda pane: 10**9,
-}
 
 
 def _step_back() -> None:
