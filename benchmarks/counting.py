@@ -21,9 +21,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from benchmarks.counting_corpus import write_graded, write_wikiprofile  # noqa: E402
 
 MAP = (
     "item=item,model=model,condition=condition,repeat=repeat,category=stratum.category,response=response,gpt=judge.gpt"
@@ -54,15 +51,22 @@ def cost(*words: object) -> Cost:
     return Cost(time.monotonic() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
+def make(corpus: str, out: Path, *more: str) -> None:
+    """Make a corpus in a process of its own: the peak of a child is at least what its parent holds when it starts."""
+    subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / "counting_corpus.py"), corpus, str(out), *more], check=True
+    )
+
+
 def load() -> str:
     return ", ".join(f"{each:.1f}" for each in os.getloadavg())
 
 
 def wikiprofile(folder: Path) -> None:
     source, cells, study = folder / "wikiprofile.parquet", folder / "wp-cells.parquet", folder / "wp.db"
-    made = write_wikiprofile(source)
+    make("wikiprofile", source)
     cost("init", study, "--protocol", "wikiprofile")
-    print(f"load {load()}; {made:,} graded responses, {source.stat().st_size / 1e6:.1f} MB of Parquet")
+    print(f"load {load()}; {source.stat().st_size / 1e6:.1f} MB of Parquet")
     one = cost("count", source, "--protocol", "wikiprofile", "--out", cells, "--engine-option", "memory_limit=1GB")
     two = cost("impact", study, "--cells", cells, "--judge-only", "--target", "population", "--json")
     print(f"counted: {one}; {cells.stat().st_size / 1e6:.1f} MB of cells")
@@ -75,7 +79,7 @@ def sizes(folder: Path, millions: list[int], memory: str, keep: bool) -> None:
     cost("init", study, "--protocol", "correctness")
     for size in millions:
         source, cells = folder / f"graded-{size}", folder / f"graded-{size}.parquet"
-        write_graded(source, size)
+        make("graded", source, "--millions", str(size))
         bytes_ = sum(path.stat().st_size for path in source.iterdir())
         before = load()
         found = cost(

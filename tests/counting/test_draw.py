@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,13 @@ from annotate.__main__ import run
 from annotate.analysis.counted import CountedStudy
 from annotate.analysis.whole import Wanted, impact_results
 from annotate.counting import CountRequest, count_source, open_engine
+from annotate.counting.watching import Watching
 from annotate.importing import Wanted as ToImport
 from annotate.importing import make_ready, run_import
 from annotate.notebook import open_study as notebook
 from annotate.protocols import load_protocol
+from benchmarks.counting_corpus import write_wikiprofile
+from db.corpus import corpus_cells
 from db.labels import unit_rows
 from db.samples import current_sample
 from db.study import Study, open_study
@@ -184,3 +188,30 @@ def test_drawn_in_a_study_that_has_no_rows_at_all(tmp_path: Path) -> None:
         expected = json.dumps(impact_results(study, judge_only=True).to_dict())
     with open_study(path) as study:
         assert json.dumps(impact_results(CountedStudy.of(study, table), judge_only=True).to_dict()) == expected
+
+
+def test_profiles_from_cells_are_those_from_rows(tmp_path: Path) -> None:
+    """Grades and profiles of WikiProfile, with intervals of resampled facts, from imported rows and from cells."""
+    source = tmp_path / "wp.parquet"
+    made = write_wikiprofile(source, models=2, modes=1, facts=12)
+    whole, empty = tmp_path / "whole.db", tmp_path / "empty.db"
+    for path in (whole, empty):
+        call("init", path, "--protocol", "wikiprofile")
+    call("import", whole, "--format", "wikiprofile", source)
+    engine = open_engine("duckdb")
+    table = count_source(engine, CountRequest(str(source), load_protocol("wikiprofile")))
+    engine.close()
+    assert table.account["counted"] == made == 2 * 12 * 10 * 8
+    for wanted in (Wanted(draws=1000), Wanted(draws=1000, target="population")):
+        with open_study(whole) as rows, open_study(empty) as study:
+            expected = json.dumps(impact_results(rows, wanted, judge_only=True).to_dict())
+            counted = CountedStudy.of(study, table)
+            assert json.dumps(impact_results(counted, wanted, judge_only=True).to_dict()) == expected
+            columns = ["model", "condition", "fact", "question_type", "judge:grader_1", "item"]
+            assert counted.count_cells(columns) == corpus_cells(rows, columns)
+
+
+def test_progress_is_told_in_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    with Watching("Counting", lambda: (3, 8)):
+        time.sleep(1.2)
+    assert "Counting: 1 s, 3 of 8 tasks\n" in capsys.readouterr().err
