@@ -79,6 +79,19 @@ def test_the_pages_explain_nothing_that_is_not_there() -> None:
     assert explained() <= there, explained() - there
 
 
+def test_every_number_of_a_confusion_matrix_is_explained() -> None:
+    matrix = agreement.confusion(["A", "B", "A"], ["A", "B", "B"], labels=["A", "B"])
+    names = {name for name, _ in agreement.point_measures(matrix)}
+    assert names == set(re.findall(r"`([^`]+)`", _first_column("statistics-judge.md", "measures")))
+
+
+def _first_column(page: str, mark: str) -> str:
+    """The first column of the table that follows a comment."""
+    written = (DOCS / page).read_text(encoding="utf-8").partition(f"<!-- {mark} -->")[2]
+    table = itertools.takewhile(lambda line: line.startswith("|"), written.strip().splitlines())
+    return "\n".join(row.split("|")[1] for row in table)
+
+
 def test_each_section_says_when_how_and_from_where() -> None:
     for title, body in sections().items():
         for part in ("**When.**", "**Formula.**", "**Source.**"):
@@ -133,9 +146,7 @@ def test_the_columns_of_an_export_are_on_its_page(shape: str, studies: Callable[
     out = tmp_path / "labels.csv"
     assert run(["export", str(studies("coded")), "--shape", shape, "--out", str(out)]) == 0
     header = out.read_text(encoding="utf-8").splitlines()[0].split(",")
-    written = (DOCS / "exporting.md").read_text(encoding="utf-8").partition(f"<!-- {shape} -->")[2]
-    table = "\n".join(itertools.takewhile(lambda line: line.startswith("|"), written.strip().splitlines()))
-    listed = re.findall(r"`([\w:]+)`", "\n".join(row.split("|")[1] for row in table.splitlines()))
+    listed = re.findall(r"`([\w:]+)`", _first_column("exporting.md", shape))
     own = {"category", "subcategory", *(name for name in header if name.startswith("coder-"))}
     assert [name.replace("ehq-rules", "NAME") for name in header if name not in own] == listed
 
