@@ -75,9 +75,13 @@ def _terminal() -> Iterator[Finding]:
 
 
 def _place(study: Path) -> Iterator[Finding]:
+    from db.connection import is_encrypted, is_pack
     from db.errors import AnnotateError
     from db.places import check_place
 
+    if is_pack(study):
+        what = "an encrypted pack" if is_encrypted(study) else "a pack"
+        yield Finding("kind of file", "ok", f"{what}: 'annotate verify' says whether it is whole")
     try:
         check_place(study.resolve())
         yield Finding("place of the study", "ok", "a local disk")

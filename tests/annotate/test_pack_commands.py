@@ -86,6 +86,7 @@ def test_a_pack_is_made_coded_and_brought_back(study: Path, call: Call) -> None:
     assert facts(call("verify", path, "--json")[1])["heads"][0]["rows"] == 5
     code, out, _ = call("merge", study, path)
     assert code == 0 and "ada.pack" in out
+    assert "a pack: 'annotate verify' says" in call("doctor", path)[1]
     assert call("verify", study)[0] == 0
     status = facts(call("status", study, "--json")[1])
     assert [(each["coder"], each["done"]) for each in status["coders"]] == [("Ada", 1), ("Ben", 0)]
