@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from annotate.analysis.labels import StudyLabels
 from annotate.analysis.reference import Reference
+from annotate.studies import study_protocol
 from db.export_rows import content_rows
-from db.records import ItemRow, ResponseRow
+from db.records import ItemRow, Protocol, ResponseRow
 from db.study import Study
 
 SHOWN = 5
@@ -25,9 +26,10 @@ def worst_errors(
     Each has the units in it and up to ten of them, taken in the order of their random ids. ``text`` False: examples
     say which unit, model and labels only.
     """
+    within = _scopes(study_protocol(study), labels)
     found = {
         judge: [
-            {**cell, "examples": _examples(labels, reference, judge, cell)}
+            {**cell, "examples": _examples(labels, reference, judge, cell, within)}
             for cell in _cells(impact["judges"][judge])[:SHOWN]
         ]
         for judge in impact["judges"]
@@ -61,9 +63,36 @@ def _cells(impact: Mapping[str, Any]) -> list[dict[str, Any]]:
     return sorted(total.values(), key=lambda cell: -sum(abs(value) for value in cell["worth"].values()))
 
 
-def _examples(labels: StudyLabels, reference: Reference, judge: str, cell: Mapping[str, Any]) -> list[dict[str, Any]]:
+Scope = Callable[[str, int], bool]
+
+
+def _scopes(protocol: Protocol, labels: StudyLabels) -> Scope:
+    """Whether a unit belongs to a part: a score may be about some items, or one condition, alone."""
+    conditions = labels.strata.get("condition", ())
+    names = {f" {name}" for name in conditions if name}
+
+    def within(part: str, at: int) -> bool:
+        rule = next((each for each in protocol.scores if part == each.name or part.startswith(f"{each.name} ")), None)
+        options = rule.options if rule else {}
+        field, items = options.get("items_field"), options.get("items")
+        if isinstance(items, list | tuple) and field in labels.strata and labels.strata[str(field)][at] not in items:
+            return False
+        named = next((name for name in names if part.endswith(name)), None)
+        return named is None or f" {conditions[at]}" == named
+
+    return within
+
+
+def _examples(
+    labels: StudyLabels, reference: Reference, judge: str, cell: Mapping[str, Any], within: Scope
+) -> list[dict[str, Any]]:
     said, people = labels.judges[judge], reference.human.label
-    places = [at for at in range(len(labels)) if said[at] == cell["judge"] and people[at] == cell["human"]]
+    wanted = cell["judge"].casefold(), cell["human"].casefold()  # a score may write labels in capitals
+    places = [
+        at
+        for at in range(len(labels))
+        if (said[at].casefold(), (people[at] or "").casefold()) == wanted and within(cell["part"], at)
+    ]
     return [
         {
             "unit": labels.units[at],

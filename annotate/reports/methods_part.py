@@ -14,6 +14,7 @@ from annotate.reports.people_part import NAMES
 from annotate.reports.pieces import Cell, Pieces, paragraph, row, said, table
 
 EDIT = "[TO COMPLETE: "
+ADJUDICATION = "adjudication"
 
 
 def methods_part(pieces: Pieces) -> Iterator[Block]:
@@ -54,7 +55,7 @@ def _design(pieces: Pieces) -> Line:
 
 
 def _coding(pieces: Pieces) -> Line:
-    coders = {coder["coder"]: coder["kind"] for coder in pieces.get("/coding/coders")}
+    coders = {each["coder"]: each["kind"] for each in pieces.get("/coding/coders") if each["round"] != ADJUDICATION}
     if not coders:
         return ()
     names: list[Inline] = []
@@ -72,13 +73,23 @@ def _coding(pieces: Pieces) -> Line:
 
 
 def _reference(pieces: Pieces) -> Line:
-    adjudicated = pieces.get("/reference/source").get("adjudicated")
     return (
         "The human label of a unit is its final label, else the label that all coders agree on, else that of a strict "
         "majority; ", Ref("/reference/status/labelled", "count"), " units have one, ",
-        Ref("/reference/status/unresolved", "count"), " stayed unresolved and were split over the labels given",
-        ". Some were adjudicated" if adjudicated else "", ". ",
+        Ref("/reference/status/unresolved", "count"), " stayed unresolved and were split over the labels given. ",
+        *_adjudication(pieces),
     )  # fmt: skip
+
+
+def _adjudication(pieces: Pieces) -> Line:
+    """Who decided how many units; nothing where nobody did."""
+    found: list[Inline] = []
+    for at, each in enumerate(pieces.get("/coding/coders")):
+        if each["round"] == ADJUDICATION and each["done"]:
+            kind = " (SIMULATED)" if each["kind"] == "simulated" else ""
+            found += ["; " if found else "Adjudicated: ", Ref(f"/coding/coders/{at}/done", "count")]
+            found += [" units by ", Name(each["coder"]), kind]
+    return (*found, ". ") if found else ()
 
 
 def _people(pieces: Pieces) -> Line:

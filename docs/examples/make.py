@@ -72,13 +72,15 @@ def pandalm(study: Path) -> None:
     annotate("import", study, "--recipe", "pandalm", sys.argv[1])
 
 
+OPTIONS = {"xstest": ("--no-text",), "nas_simulated": ("--names",), "wikiprofile_simulated": ("--names",)}
+
+
 def main() -> None:
     for make in (ehq, nas_simulated, wikiprofile_simulated, openqa, xstest, *((pandalm,) if len(sys.argv) > 1 else ())):
         with tempfile.TemporaryDirectory() as folder:
             study, report = Path(folder) / "study.db", Path(folder) / "report"
             make(study)
-            text = ["--no-text"] if make is xstest else []
-            annotate("report", study, "--out", report, *text)
+            annotate("report", study, "--out", report, *OPTIONS.get(make.__name__, ()))
             out = HERE / make.__name__
             shutil.rmtree(out, ignore_errors=True)
             out.mkdir()

@@ -1,7 +1,8 @@
 """SIMULATED coders for the example reports: programs that code a study through annotate's own record, skips included.
 
 Nobody read these responses. Each program knows how the made-up texts were made, and errs at a known rate; what it says
-of a response depends on its name and the text alone. They are entered with ``--simulated`` and named so throughout.
+of a response depends on its name and the text alone. They are entered with ``--simulated`` and
+named so throughout; the one who decides has it in the name, for which the reports are written with ``--names``.
 """
 
 from __future__ import annotations

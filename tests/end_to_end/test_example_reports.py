@@ -90,3 +90,14 @@ def test_simulated_labels_are_named_so(study: Path) -> None:
     assert results["coding"]["simulated"] is simulated
     for name in ("report.html", "report.md", "report.pdf"):
         assert ("SIMULATED" in _contents(study.parent / "report" / name)) is simulated
+
+
+def test_examples_of_an_error_are_of_the_items_that_the_score_is_about(study: Path) -> None:
+    """NAS is about items called OK, in the simulation's file."""
+    if study.parent.name.startswith("nas"):
+        results = json.loads((study.parent / "report" / "results.json").read_text(encoding="utf-8"))
+        cells = results["errors"]["simulated-judge"]
+        assert cells[0]["part"] == "NAS with search"
+        shown = [each for cell in cells for each in cell["examples"]]
+        assert shown
+        assert all(each["item"].startswith("OK-") for each in shown)
