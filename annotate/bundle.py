@@ -63,6 +63,7 @@ def corpus_text(
     *,
     item: bool,
     outside: int = 0,
+    silent: Sequence[str] = (),
 ) -> str:
     """corpus.json. ``by``: the fields of the report, None as the protocol says; ``item``: with a cell for each item."""
     columns = _columns(study, protocol, by, item=item)
@@ -72,6 +73,7 @@ def corpus_text(
     found = {
         "sample_kind": sample_kind(study),
         "outside_sample": outside,
+        "coders_without_labels": list(silent),
         "judges": list(judge_names(study)),
         "fields": list(field_names(study)),
         "columns": columns,
@@ -159,7 +161,11 @@ def read_bundle(folder: Path, declared: Sequence[str], sample_unit: str) -> Tabl
         corpus = json.loads((folder / CORPUS).read_text(encoding="utf-8"))
         with (folder / LABELS).open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-        labels = replace(_labels(rows, tuple(declared), sample_unit), outside=corpus["outside_sample"])
+        labels = replace(
+            _labels(rows, tuple(declared), sample_unit),
+            outside=corpus["outside_sample"],
+            silent=tuple(corpus.get("coders_without_labels", ())),
+        )
         return _tables(corpus, labels, rows)
     except FileNotFoundError as error:
         raise AnnotateError(f"{error.filename}: there is no such file.", "Name the folder of a report.") from None

@@ -139,7 +139,7 @@ def _data(study: Study, results: Results, *, names: bool, text: bool) -> Files:
     population = results.impact is not None and results.impact.target == "population"
     return {
         LABELS: labels_text(study, labels, study_reference(labels), items),
-        CORPUS: corpus_text(study, protocol, by, items, item=population, outside=labels.outside),
+        CORPUS: corpus_text(study, protocol, by, items, item=population, outside=labels.outside, silent=labels.silent),
         "check.py": _ours("check.py"),
         "check.R": _ours("check_r.txt"),
     }

@@ -200,6 +200,12 @@ def test_plain(name: str, transcripts: dict[str, str]) -> None:
 
 
 @pytest.mark.slow
+def test_the_report_of_the_walk_is_reproduced(transcripts: dict[str, str]) -> None:
+    """One coder of it was replaced and one has labelled nothing yet."""
+    assert "Every number matches" in transcripts["reproduce"]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["preference", "dumb"])
 def test_without_being_asked(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = tmp_path / "config"
