@@ -26,7 +26,7 @@ def study_fault(error: Exception, arguments: Sequence[str]) -> AnnotateError | N
 
 
 def _study(arguments: Sequence[str]) -> Path | None:
-    return next((Path(a) for a in arguments if a.endswith(".db") and Path(a).is_file()), None)
+    return next((Path(a) for a in arguments if a.endswith((".db", ".pack")) and Path(a).is_file()), None)
 
 
 def crash_log(error: Exception, arguments: Sequence[str]) -> Path:

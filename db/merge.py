@@ -47,11 +47,16 @@ class MergedLog:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What merging came to; rows in = added + known. ``assignments``: whose annotations were made anew."""
+    """What merging came to; rows in = added + known. ``assignments``: whose annotations were made anew.
+
+    ``withdrawn``: of the items that a pack brought acts on, those that were withdrawn here meanwhile (given to another
+    coder): the acts are in the record, the labels do not count.
+    """
 
     source: str
     logs: tuple[MergedLog, ...]
     assignments: int
+    withdrawn: int = 0
 
     @property
     def added(self) -> int:

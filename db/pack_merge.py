@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from db.chain import genesis
@@ -81,7 +81,13 @@ def merge_pack(
                 "UPDATE logs SET sealed_head = ?1 WHERE id = ?2 AND sealed_head IS NOT ?1", (head, log_id)
             )
         (log,) = found.logs
-        return replace(found, logs=(replace(log, leases=log.leases + ended),))
+        withdrawn = _withdrawn(connection, set(new))
+        return replace(found, logs=(replace(log, leases=log.leases + ended),), withdrawn=withdrawn)
+
+
+def _withdrawn(connection: sqlite3.Connection, assignments: Collection[str]) -> int:
+    rows = connection.execute("SELECT uid FROM assignments WHERE withdrawn_utc IS NOT NULL")
+    return sum(row[0] in assignments for row in rows)
 
 
 def _log(study: Study, connection: sqlite3.Connection, pack: ReadPack) -> tuple[int, int]:

@@ -32,7 +32,7 @@ def merge(
     leaves the others be. Refused: another study's, acts or items that were changed, labels outside the codebook, and
     what was coded in two places, item by item. The files are only read. Exit code 1 where one was refused.
     """
-    from annotate.console import emit_json, table
+    from annotate.console import emit_json, notice, table
     from annotate.merging import merge_files
     from annotate.plain import plain
     from db.study import open_study
@@ -49,7 +49,13 @@ def merge(
         ]
         if rows:
             table("", ("file", "coder", "acts taken in", "known before", "leases ended"), rows, right=(2, 3, 4))
+    for each in found.merged:
+        if each.withdrawn:
+            notice(f"{each.source}: {each.withdrawn:,} of its items {_WITHDRAWN}")
     for refused in found.refused:
         refused.tell()
     if found.refused:
         raise click.exceptions.Exit(max(each.code for each in found.refused))
+
+
+_WITHDRAWN = "were given to another coder meanwhile: what was done there is in the record, its labels do not count."

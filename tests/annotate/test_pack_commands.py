@@ -152,6 +152,16 @@ def test_conflicts_are_listed(ada: Path, study: Path, call: Call) -> None:
     assert facts(call("status", study, "--json")[1])["coders"][0]["done"] == 2
 
 
+def test_what_was_given_to_another_coder_meanwhile_is_said(ada: Path, study: Path, call: Call) -> None:
+    call("code", ada, "--plain", typed="c\nc\nq\ny\n")
+    call("recall", study, "--coder", "Ada")
+    assert call("reassign", study, "--from", "Ada", "--to", "Cyd")[0] == 0
+    code, out, err = call("merge", study, ada, "--json")
+    assert code == 0 and facts(out)["merged"][0]["withdrawn"] == 2
+    assert "2 of its items were given to another coder meanwhile" in err
+    assert call("verify", study)[0] == 0
+
+
 def test_only_one_coder_is_merged(ada: Path, study: Path, call: Call) -> None:
     call("code", ada, "--plain", typed="c\nq\ny\n")
     assert facts(call("merge", study, ada, "--coder", "Ben", "--json")[1])["merged"] == []
