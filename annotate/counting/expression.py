@@ -24,7 +24,7 @@ LINE = "annotate_line"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is counted: ``cells`` and ``more`` are names of facts (as in a study file) with the engine's column each.
+    """What is counted: ``cells`` are names of facts (as in a study file) with the engine's column of each.
 
     ``raw``: the engine's column of what each judge said, unmapped.
     """

@@ -201,7 +201,7 @@ def _run_facts(
         "not_read": [] if files is None else [path.name for path in files.left[:FIRST]],
         "engine": opened.engine.name,
         "versions": opened.engine.versions(),
-        "malformed": list_malformed(opened.shape, malformed),
+        "malformed": list_malformed(opened.shape, malformed, () if files is None else files.files),
         "duplicates": twice.first,
         "outside": dict(outside),
     }

@@ -80,15 +80,10 @@ def _points(text: Expression) -> tuple[Expression, Expression, Expression]:
     grid: Expression = ibis.cases(
         *((billionths % (POINTS // g) == 0, g) for g in _GRIDS), else_=ibis.null("int64")
     ).cast("int64")
-    value = (billionths // (_points_in(POINTS) // grid)).cast("int64")
+    unit: Expression = ibis.literal(POINTS, "int64")
+    value = (billionths // (unit // grid)).cast("int64")
     wrong = text.notnull() & (grid.isnull() | text.re_search(r"\.[0-9]{10,}"))
     return value, grid, wrong
-
-
-def _points_in(number: int) -> Expression:
-    import ibis
-
-    return ibis.literal(number, "int64")
 
 
 def problem(data: Mapping[str, Any]) -> str | None:

@@ -8,7 +8,7 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import ibis
 import pyspark
@@ -200,8 +200,3 @@ def _name(value: str) -> str:
 def _literal_path(path: str) -> str:
     """A path that Hadoop does not take for a pattern."""
     return re.sub(r"([\\{}\[\]*?,])", r"\\\1", path)
-
-
-def local_path(uri: str) -> str:
-    """The path that Spark calls by a URI."""
-    return unquote(urlsplit(uri).path) if uri.startswith("file:") else uri
