@@ -149,6 +149,7 @@ class AdjudicationSession(HeldStudy):
     def case(self, unit: str) -> Case:
         """One case. Where the adjudicator has this unit to code as well, that they have seen it now is logged."""
         connection = self._connection
+        self._check_here(unit)
         unit_id, response, item = unit_item(connection, unit)
         opinions = coder_opinions(connection, unit, unit_id, names=self.names)
         why = ""
@@ -178,6 +179,7 @@ class AdjudicationSession(HeldStudy):
         """
         if decision.reason not in self.reasons:
             raise Refused(f"{decision.reason!r} is no reason here.", f"Reasons: {', '.join(self.reasons)}.")
+        self._check_here(unit)
         with writing(self._connection) as connection:
             check_writer(connection, self._writer, confirmed=False)
             unit_id, _, _ = unit_item(connection, unit)
@@ -210,13 +212,13 @@ class AdjudicationSession(HeldStudy):
             if not done:
                 return None
             row = connection.execute(
-                "SELECT e.kind, a.id, a.uid, e.unit, e.origin FROM events e JOIN assignments a ON a.id ="
+                "SELECT e.kind, a.id, a.uid, e.unit, e.origin, a.round FROM events e JOIN assignments a ON a.id ="
                 " e.assignment_id WHERE e.log_id = ? AND e.seq = ?",
                 (self._writer.log.id, done[-1]),
             ).fetchone()
-            kind, assignment, uid, unit, origin = row
-            if origin != ORIGIN or kind not in UNDOABLE:
-                raise Refused("The last act was not a decision: undo it where it was made.")
+            kind, assignment, uid, unit, origin, round_name = row
+            if origin != ORIGIN or kind not in UNDOABLE or round_name != self._round:
+                raise Refused("The last act was no decision of these cases: undo it where it was made.")
             event = NewEvent(
                 "undo",
                 {"kind": kind, "target": done[-1]},
@@ -233,6 +235,14 @@ class AdjudicationSession(HeldStudy):
             return str(unit)
 
     # --- inside ---------------------------------------------------------------------------------
+
+    @property
+    def _round(self) -> str:
+        return ROUND if self.review is None else self.review.name
+
+    def _check_here(self, unit: str) -> None:
+        if self.review is not None and unit not in self.review.kept:
+            raise Refused(f"Unit {unit} is not in {self.review.name!r}.", "--list shows the units that are.")
 
     def _begin(self) -> None:
         """Seeing judges, or coders by name, is an unmasking of everything and is logged once."""
@@ -312,9 +322,7 @@ class AdjudicationSession(HeldStudy):
         return int(cursor.lastrowid or 0), uid
 
     def _check_free(self, connection: sqlite3.Connection, unit_id: int, assignment: int) -> None:
-        state = connection.execute(
-            "SELECT state FROM rounds WHERE name = ?", (self.review.name if self.review else ROUND,)
-        ).fetchone()[0]
+        state = connection.execute("SELECT state FROM rounds WHERE name = ?", (self._round,)).fetchone()[0]
         if state != "open":
             raise Refused("This round is closed.", "'annotate rounds --open NAME' opens it again.")
         if self.review is None and is_adjudicated(connection, unit_id, assignment):

@@ -34,11 +34,15 @@ def opinions(case: Case) -> Document:
         writer.line("decided  ", "strong").add(safe(case.decided.label or "").one_line(), "label")
         if case.decided.rating is not None:
             writer.add(f" {case.decided.rating}", "strong")
-        reason = case.decided.reason or ""
-        writer.add(f"  ({_REASONS.get(reason, reason)})", "quiet")
+        writer.add(f"  ({why(case.decided.reason)})", "quiet")
         if case.decided.note:
             writer.line(safe(case.decided.note), indent=(3, 3))
     return writer.document()
+
+
+def why(reason: str | None) -> str:
+    """The class of a reason in words."""
+    return _REASONS.get(reason or "", reason or "")
 
 
 def said(opinion: Opinion) -> str:

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 from db.cases import Case
 from db.errors import AnnotateError
 from tui.casedesk import CaseDesk, Step
-from tui.caselook import TITLES, hint, said
+from tui.caselook import TITLES, hint, said, why
 from tui.keymap import make_keymap
 from tui.parts import parts
 from tui.plaintalk import Gone, Talk
@@ -106,7 +106,7 @@ def _lines(case: Case) -> list[str]:
         told += [f"  {opinion.who} wrote: {opinion.words}"] if opinion.words else []
         told += [f"  flagged: {', '.join(opinion.flags)}"] if opinion.flags else []
     if case.decided is not None:
-        told.append(f"decided: {case.decided.label or case.decided.rating} ({case.decided.reason})")
+        told.append(f"decided: {case.decided.label or case.decided.rating} ({why(case.decided.reason)})")
     return told
 
 
@@ -117,6 +117,8 @@ def _question(desk: CaseDesk) -> str:
         return "reason: " + ", ".join(f"{key} {desk.cases.reasons[name]}" for key, name in desk.reason_keys.items())
     if desk.step is Step.NOTE:
         return "note"
+    if desk.step is Step.DONE:
+        return "back, undo or q"
     return hint(desk) or "rating, two digits"
 
 

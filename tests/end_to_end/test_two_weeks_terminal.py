@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import time
@@ -16,6 +17,7 @@ from tests.end_to_end.test_real_terminal import PATIENCE, REPOSITORY, Terminal
 from tests.end_to_end.two_weeks import DONE_LEFT, KEYS, PLACE, right_label, two_weeks
 
 pytestmark = pytest.mark.slow
+MODE = re.compile(r"^ {1,3}(LABEL|DONE) ", re.MULTILINE)
 CASE_DONE = "Nothing is left to decide"
 
 
@@ -45,7 +47,7 @@ class Tmux:
             self._terminal.press("Enter")
             shown = self._seen("LABEL")
         told: list[str] = []
-        while "LABEL" in shown and PLACE.search(shown) and (most is None or len(told) < most):
+        while _item_waits(shown) and (most is None or len(told) < most):
             shown = self._label(coder, shown)
             told.append(shown)
         self._leave()
@@ -62,7 +64,8 @@ class Tmux:
             again = time.monotonic() + 5
             while time.monotonic() < again:
                 shown = self._terminal.screen()
-                if DONE_LEFT.search(shown) and _counted(shown) != before and "✓ saved" in shown:
+                counted = DONE_LEFT.search(shown) and _counted(shown) != before
+                if counted and "✓ saved" in shown and MODE.search(shown):
                     return shown
                 if "only just appeared" in shown:
                     break
@@ -147,6 +150,11 @@ class Tmux:
         self._terminal.press("y")
         self._seen("Items coded:")
         self._terminal.close()
+
+
+def _item_waits(shown: str) -> bool:
+    mode = MODE.search(shown)
+    return mode is not None and mode.group(1) == "LABEL"
 
 
 def _counted(shown: str) -> tuple[str, ...]:

@@ -230,3 +230,79 @@ async def test_tab_reaches_what_was_said_and_the_codebook_and_the_considered_rul
         assert protocol.label("WRONG").examples[0][:20] in shown(app)
         await press("escape", "shift+tab")
         assert screen._used is screen._beside_said
+
+
+# --- reviews after unmasking ------------------------------------------------------------------------
+
+
+def reviewed(path: Path, names: tuple[str, ...], said: dict[str, tuple[str, ...]]) -> None:
+    """A review of one judge against people, or of two against each other, with one agreeing control."""
+    from db.clock import utc_now
+    from db.connection import writing
+    from db.reviews import make_review
+
+    with open_study(path) as study:
+        units = [row[0] for row in study.connection.execute("SELECT public_id FROM units ORDER BY id")]
+        with writing(study.connection) as connection:
+            for number, name in enumerate(names, 1):
+                connection.execute(
+                    "INSERT INTO judges (id, name, kind, created_utc) VALUES (?, ?, 'llm', ?)",
+                    (number, name, utc_now()),
+                )
+                for place, label in enumerate(said[name], 1):
+                    connection.execute(
+                        "INSERT INTO judge_labels (judge_id, response_id, raw, raw_key) VALUES (?, ?, ?, ?)",
+                        (number, place, label, label),
+                    )
+                    connection.execute(
+                        "INSERT OR IGNORE INTO judge_map_entries (judge_id, raw_key, label) VALUES (?, ?, ?)",
+                        (number, label, label),
+                    )
+        if len(names) == 2:
+            make_review(study, "judges", names, controls=1)
+        reference = dict(zip(units, ADA, strict=True))
+        make_review(
+            study,
+            "judge",
+            names[:1],
+            reference=reference,
+            judged=dict(zip(units, said[names[0]], strict=True)),
+            controls=1,
+        )
+
+
+def test_all_three_modes_line_by_line_and_undo_stays_within_its_cases(ehq: tuple[Path, Protocol]) -> None:
+    path, protocol = ehq
+    # People's label is ADA's; "one" differs from it on two units, and from "two" on three.
+    one = ("HEDGE", "WRONG", "WRONG", "ABSTAIN", "WRONG", "ABSTAIN")
+    two = ("HEDGE", "HEDGE", "WRONG", "WRONG", "WRONG", "WRONG")
+    reviewed(path, ("one", "two"), {"one": one, "two": two})
+    judges: dict[str, Any] = {"mode": "judges", "review": "review one - two"}
+    judge: dict[str, Any] = {"mode": "judge", "review": "review one"}
+    decided, told = plain(path, protocol, "1", "2", "2", "3", "4", "5", "3", "1", "q", **judges)
+    assert decided == 4 and "mode: judge against judge, unmasked" in told  # three that differ, one control
+    assert "first judge: " in told and "reason: 1 misread the response, 2 too strict" in told
+    decided, told = plain(path, protocol, "undo", "wrong", "1", "undo", "wrong", "1", "h", "2", "q", **judge)
+    assert decided == 3 and "The last act was no decision of these cases" in told
+    assert "reason: 1 judge wrong, 2 coder slip" in told and "judge: " in told
+    assert "decided in all: 2 of 3" in told
+    decided, told = plain(path, protocol, "undo", "h", "1", "q")
+    assert decided == 1 and "The last act was no decision of these cases" in told
+    _, told = plain(path, protocol, *["back"] * 4, "q", **judges)
+    assert "decided: " in told and "(too strict)" in told and "back, undo or q" in told
+
+
+def test_a_unit_that_is_not_in_the_review_is_refused(ehq: tuple[Path, Protocol]) -> None:
+    from db.adjudicating import Decision
+    from db.errors import AnnotateError
+
+    path, protocol = ehq
+    reviewed(path, ("one",), {"one": ("HEDGE", "WRONG", "WRONG", "ABSTAIN", "WRONG", "ABSTAIN")})
+    with AdjudicationSession.open(path, "Lea", protocol, mode="judge", review="review one") as session:
+        inside = set(session.queue().units)
+        with open_study(path) as study:
+            other = next(u for (u,) in study.connection.execute("SELECT public_id FROM units") if u not in inside)
+        for call in (lambda: session.case(other), lambda: session.decide(other, Decision("WRONG", reason="judge"))):
+            with pytest.raises(AnnotateError, match="is not in 'review one'"):
+                call()
+    assert finals(path) == []
