@@ -32,7 +32,7 @@ import aiohttp  # noqa: E402
 from tests.serving.conftest import CONTROL, labels_of, quietly  # noqa: E402
 from tests.serving.real import CHROMIUM, QUIET, RealServer  # noqa: E402
 
-CODERS, START_OVER, WORK, ALONE, PACE = 20, 60.0, 60.0, 45.0, 2.0
+CODERS, START_OVER, WORK, ALONE, PACE = 20, 60.0, 60.0, 90.0, 2.0
 UNITS = 150
 PAINT = """
   const sent = []; window.paints = [];

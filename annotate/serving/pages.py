@@ -18,13 +18,21 @@ if TYPE_CHECKING:
     from annotate.serving.access import Person
 
 HERE = Path(__file__).parent
+PLAIN = {
+    "code": "annotate code STUDY.db --coder NAME --plain",
+    "dashboard": "annotate dashboard STUDY.db --plain",
+    "adjudicate": "annotate adjudicate STUDY.db --by NAME --plain",
+}
+"""The same in lines, for screen readers."""
 
 
 def desk_page(settings: Settings, person: Person, screen: str) -> web.Response:
     """The page with the terminal in it."""
     nonce = secrets.token_urlsafe(16)
     socket = settings.base.replace("http", "ws", 1)
-    return _page(settings, "desk.html", nonce=nonce, person=person, screen=screen, socket=f"{socket}/ws")
+    return _page(
+        settings, "desk.html", nonce=nonce, person=person, screen=screen, plain=PLAIN[screen], socket=f"{socket}/ws"
+    )
 
 
 def door_page(settings: Settings) -> web.Response:
