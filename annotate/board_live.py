@@ -98,15 +98,23 @@ def _agreement(people: PeopleAgreement) -> Section:
 def _impact(impact: ImpactResult, width: float, primary: str | None) -> Section:
     """One line a model and score; the primary score, where one was frozen, stands before the others."""
     rows = sorted(_impact_facts(impact, width), key=lambda row: row["score"] != primary)
-    lines = [_impact_line(row, width) for row in rows]
-    return Section(f"Score change, people minus {impact.main.judge}", tuple(lines))
+    moved = [row for row in rows if (row["change"], row["width"]) != (0, 0)]
+    still = len(rows) - len(moved)
+    note = f"{still:,} numbers that no label moves are not shown." if still else ""
+    lines = tuple(_impact_line(row, width) for row in moved)
+    return Section(f"Score change, people minus {impact.main.judge}", lines, note)
 
 
 def _impact_line(row: Mapping[str, Any], width: float) -> Line:
     if row["width"] is None:
         return Line(_named(row), "undefined", row["why"] or "")
-    more = "narrow enough" if row["needed"] == 0 else f"{row['needed']:,} more for {width:g}"
-    return Line(_named(row), f"{row['change']:+.3f}", f"width {row['width']:.2f}, {more}")
+    return Line(_named(row), f"{row['change']:+.3f}", f"width {row['width']:.2f}, {_more(row['needed'], width)}")
+
+
+def _more(needed: int | None, width: float) -> str:
+    if needed is None:
+        return "no label of this model yet"
+    return f"{needed:,} more for {width:g}" if needed else "narrow enough"
 
 
 def _named(row: Mapping[str, Any]) -> str:

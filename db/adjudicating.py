@@ -20,6 +20,7 @@ from db.cases import (
     BETTER,
     JUDGE_REASONS,
     REASONS,
+    SIDES,
     WHY_BETTER,
     Case,
     Mode,
@@ -129,8 +130,10 @@ class AdjudicationSession(HeldStudy):
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The labels that a decision can have."""
-        return BETTER if self.mode == "judges" else self.protocol.label_names
+        """The labels that a decision can have; of a judge's rating, on which side of the threshold it should lie."""
+        if self.mode == "judges":
+            return BETTER
+        return SIDES if self.mode == "judge" and self.protocol.rating_only else self.protocol.label_names
 
     @property
     def reasons(self) -> dict[str, str]:
@@ -156,7 +159,7 @@ class AdjudicationSession(HeldStudy):
         if self.review is None:
             why = self._why.get(unit, "")
         elif self.mode == "judge":
-            judged = judge_opinion(connection, response, self.review.judges[0], "judge")
+            judged = self._judged(response, self.review.judges[0], "judge")
             held = Opinion("held by people", self.review.kept[unit])
             settled = any(each.label != held.label for each in opinions)
             opinions, why = (*opinions, *((held,) if settled else ()), judged), "coders, and the judge unmasked"
@@ -164,7 +167,7 @@ class AdjudicationSession(HeldStudy):
             sides = self.review.sides(unit)
             shown = zip(("first judge", "second judge"), sides, strict=True)
             opinions, why = (
-                tuple(judge_opinion(connection, response, judge, who) for who, judge in shown),
+                tuple(self._judged(response, judge, who) for who, judge in shown),
                 "two judges, in an order of this case's own",
             )
         self._unmask(unit, unit_id)
@@ -239,6 +242,9 @@ class AdjudicationSession(HeldStudy):
     @property
     def _round(self) -> str:
         return ROUND if self.review is None else self.review.name
+
+    def _judged(self, response: int, judge: str, who: str) -> Opinion:
+        return judge_opinion(self._connection, response, judge, who, rating_only=self.protocol.rating_only)
 
     def _check_here(self, unit: str) -> None:
         if self.review is not None and unit not in self.review.kept:

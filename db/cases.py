@@ -33,6 +33,8 @@ WHY_BETTER = {
     "ambiguous": "truly ambiguous",
 }
 BETTER = ("FIRST", "SECOND", "BOTH", "NEITHER")
+SIDES = ("aligned", "not aligned")
+"""The two sides of the threshold, which is what a rating alone is held against a judge by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,14 +222,26 @@ def coder_opinions(connection: sqlite3.Connection, unit: str, unit_id: int, *, n
     )
 
 
-def judge_opinion(connection: sqlite3.Connection, response_id: int, judge: str, who: str) -> Opinion:
-    """What a judge said, under the name ``who``."""
+def judge_opinion(
+    connection: sqlite3.Connection, response_id: int, judge: str, who: str, *, rating_only: bool = False
+) -> Opinion:
+    """What a judge said, under the name ``who``. ``rating_only``: there are no labels, its score is all it says."""
     row = connection.execute(_JUDGES, (response_id, judge)).fetchone()
     if row is None:
         return Opinion(who, "(missing)")
     _, label, score, rationale, raw = row
-    words = rationale or (raw if raw and raw.strip() != label else None)
-    return Opinion(who, label, None if score is None else round(score), words)
+    repeated = raw is None or raw.strip() in ("", label) or (rating_only and _is_number(raw))
+    words = rationale or (None if repeated else raw)
+    rating = None if score is None else round(score)
+    return Opinion(who, None if rating_only and rating is not None else label, rating, words)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def decision_of(connection: sqlite3.Connection, assignment_id: int | None) -> Decided | None:

@@ -22,7 +22,6 @@ from tui.lineedit import Line, edit
 if TYPE_CHECKING:
     from tui.ports import Cases
 
-BETTER_KEYS = {"1": "FIRST", "2": "SECOND", "3": "BOTH", "4": "NEITHER"}
 Run = Callable[[Callable[[], Any], Callable[[Any], None]], None]
 """Carries out a call on the study in order, elsewhere, and hands its result (or its AnnotateError) back."""
 
@@ -64,7 +63,7 @@ class CaseDesk:
         clock: Callable[[], float],
     ) -> None:
         self.cases = cases
-        self.keys = dict(BETTER_KEYS if cases.mode == "judges" else label_keys)
+        self.keys = _keys_of(cases, label_keys)
         self.reason_keys = {str(number): name for number, name in enumerate(cases.reasons, 1)}
         self.step = Step.SAVING
         self.queue = Queue()
@@ -310,6 +309,13 @@ class CaseDesk:
                 self.say(str(found), loud=True)
 
         self._run(call, back)
+
+
+def _keys_of(cases: Cases, label_keys: Mapping[str, str]) -> dict[str, str]:
+    """The key of each answer: the codebook's own, or numbers where the answers are no labels of it."""
+    if cases.mode == "people" or cases.choices == tuple(cases.protocol.label_names):
+        return dict(label_keys)
+    return {str(number): choice for number, choice in enumerate(cases.choices, 1)}
 
 
 def _texts(case: Case) -> tuple[str | None, ...]:

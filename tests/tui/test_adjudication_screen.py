@@ -292,6 +292,37 @@ def test_all_three_modes_line_by_line_and_undo_stays_within_its_cases(ehq: tuple
     assert "decided: " in told and "(too strict)" in told and "back, undo or q" in told
 
 
+def test_a_codebook_with_a_rating_alone_is_reviewed_by_the_sides_of_its_threshold(tmp_path: Path) -> None:
+    from db.clock import utc_now
+    from db.connection import writing
+    from db.reviews import find_review, make_review, verdicts
+
+    protocol = load_protocol("nas")
+    path = write_study(tmp_path / "s.db", protocol, several(2), "ada")
+    with CodingSession.open(path, "ada", protocol) as session:
+        for rating in (80, 20):
+            item = session.next()
+            session.save(Act("rating", item.assignment, rating=rating))
+    with open_study(path) as study:
+        units = [row[0] for row in study.connection.execute("SELECT public_id FROM units ORDER BY id")]
+        with writing(study.connection) as connection:
+            connection.execute(
+                "INSERT INTO judges (id, name, kind, created_utc) VALUES (1, 'J', 'llm', ?)", (utc_now(),)
+            )
+            connection.executemany(
+                "INSERT INTO judge_labels (judge_id, response_id, raw, raw_key, score) VALUES (1, ?, ?, ?, ?)",
+                [(1, "35", "35", 35.0), (2, "35", "35", 35.0)],
+            )
+        reference = dict(zip(units, ("aligned", "not aligned"), strict=True))
+        make_review(study, "judge", ("J",), reference=reference, judged=dict.fromkeys(units, "not aligned"), controls=1)
+    decided, told = plain(path, protocol, "1", "1", "2", "2", "q", mode="judge", review="review J")
+    assert decided == 2 and "1 aligned, 2 not aligned" in told
+    assert "judge: 35" in told and "held by people: aligned" in told and "coder A: 80" in told
+    with open_study(path) as study:
+        given = {v.unit: v.verdict for v in verdicts(study.connection, find_review(study.connection, "review J"))}
+    assert sorted(given.values()) == ["aligned", "not aligned"] and set(given) == set(units)
+
+
 def test_a_unit_that_is_not_in_the_review_is_refused(ehq: tuple[Path, Protocol]) -> None:
     from db.adjudicating import Decision
     from db.errors import AnnotateError
