@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+import sysconfig
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -64,10 +65,8 @@ class DeskProcess(AppService):
     def _build_environment(self, width: int = 80, height: int = 24) -> dict[str, str]:
         """Nothing of the lead's: no keys, no home, no preferences. ``config`` is the coder's own."""
         passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        home = str(Path(annotate.__file__).resolve().parent.parent)
-        paths = [home, *filter(None, passed.get("PYTHONPATH", "").split(os.pathsep))]
         return passed | {
-            "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)),
+            "PYTHONPATH": os.pathsep.join(_paths(passed.get("PYTHONPATH", ""))),
             "PYTHONUTF8": "1",
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
@@ -177,6 +176,14 @@ class DeskProcess(AppService):
             with suppress(ProcessLookupError):
                 self._process.kill()
             return await self._process.wait()
+
+
+def _paths(given: str) -> list[str]:
+    """Where this package was found, unless Python looks there anyway: what stands here goes before its own library."""
+    home = str(Path(annotate.__file__).resolve().parent.parent)
+    own = {str(Path(sysconfig.get_path(name)).resolve()) for name in ("purelib", "platlib")}
+    paths = [path for path in given.split(os.pathsep) if path]
+    return list(dict.fromkeys(paths if home in own else [home, *paths]))
 
 
 async def _nowhere(_: str) -> None:
