@@ -88,7 +88,7 @@ def _imports(study: Study) -> list[str]:
     for entry in imports_of(study):
         kind, _, recipe = entry.format.partition(":")
         how = ["--recipe", recipe] if kind == "recipe" else ["--format", entry.format, *_options(entry.mapping)]
-        if entry.counts.get("human labels") and "simulated" in kinds and "imported" not in kinds:
+        if any(entry.counts.get("human labels", {}).values()) and "simulated" in kinds and "imported" not in kinds:
             how.append("--simulated")
         found.append(shlex.join(["annotate", "import", "STUDY.db", *how, *map(_base, entry.sources)]))
     return found
