@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from db.chain import EventRow, row_json
-from db.connection import PACK_ID, StudyConnection, check_identity, is_encrypted, reading
+from db.connection import PACK_ID, StudyConnection, check_identity, is_encrypted, is_pack, reading
 from db.faults import damaged, translate
 from db.incoming import Incoming, IncomingLog, rows_of
 from db.pack import check_format, open_pack
 from db.pack_content import content_of, spelled
 from db.pack_vault import Ask, decrypted
+from db.places import network_type, sync_folder
 from db.study import real_path
 
 
@@ -60,12 +61,14 @@ class ReadPack:
 def reading_pack(path: str | Path, ask: Ask | None = None) -> Iterator[StudyConnection]:
     """A pack for reading; an encrypted one is decrypted in memory alone, with the passphrase that ``ask`` gives.
 
+    One that lies in a sync folder or on a network share, where nothing must be coded, is read whole.
     Raises StudyError and its kinds for a file that cannot be read, WrongPassphrase.
     """
     real = real_path(path)
     try:
-        if ask is not None and real.is_file() and is_encrypted(real):
-            with closing(_in_memory(real, decrypted(real, ask(str(path))))) as connection:
+        content = _content(real, str(path), ask)
+        if content is not None:
+            with closing(_in_memory(real, content)) as connection:
                 check_identity(connection, PACK_ID)
                 check_format(connection, real)
                 yield connection
@@ -76,6 +79,16 @@ def reading_pack(path: str | Path, ask: Ask | None = None) -> Iterator[StudyConn
         raise translate(error, real) from error
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise damaged(real, f"{type(error).__name__}: {error}") from error
+
+
+def _content(path: Path, name: str, ask: Ask | None) -> bytes | None:
+    """What is to be read in memory; None where SQLite can open the file as it lies."""
+    if not path.is_file():
+        return None
+    if ask is not None and is_encrypted(path):
+        return decrypted(path, ask(name))
+    away = sync_folder(path) or network_type(path)
+    return path.read_bytes() if away and is_pack(path) else None
 
 
 def read_pack(path: str | Path, ask: Ask | None = None) -> ReadPack:

@@ -180,13 +180,22 @@ def test_other_commands_say_that_it_is_a_pack(ada: Path, call: Call, command: st
     assert code == 2 and "annotate code" in err and err.count("\n") == 1
 
 
-def test_a_pack_on_a_network_folder_is_refused_with_the_alternative(ada: Path, call: Call, tmp_path: Path) -> None:
+def test_a_pack_in_a_sync_folder_is_not_coded_there_but_merged_from_it(
+    ada: Path, study: Path, call: Call, tmp_path: Path
+) -> None:
+    call("code", ada, "--plain", typed="c\nq\ny\n")
     folder = tmp_path / "Dropbox"
     folder.mkdir()
     there = Path(shutil.move(ada, folder / "ada.pack"))
     code, _, err = call("code", there, "--plain")
     assert code == 2 and "sync folder" in err and "annotate pack" in err
     assert "sync folder" in call("doctor", there)[1]
+    assert "1 done" in call("status", there)[1] and call("verify", there)[0] == 0
+    assert facts(call("merge", study, there, "--json")[1])["merged"][0]["assignments"] == 1
+    assert [each.name for each in folder.iterdir() if each.name != "ada.pack.d"] == ["ada.pack"]
+    there.write_bytes(there.read_bytes()[:5000])
+    code, _, err = call("merge", study, there)
+    assert code == 2 and err.count("\n") == 1
 
 
 # --- under a passphrase -----------------------------------------------------------------------------
