@@ -1,7 +1,8 @@
 """Tables in a terminal of any width: numbers are never broken, names only between words, wide tables continue below.
 
-Where a table does not fit, an interval goes under its value, headings are set in several lines, and what is left over
-is continued in a second table with the same first column. A name that the row above has too is not said again.
+Where a table does not fit, words wrap; where that is not enough, an interval goes under its value, headings are set in
+several lines, and what is left over is continued in a second table with the same first column. A name that the row
+above has too is not said again.
 """
 
 from __future__ import annotations
@@ -16,32 +17,32 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 PADDING = 3
-LEAST_NAME = 11
+LEAST_NAME, COMFORTABLE = 11, 24
 
 
 def grids(block: Table, header: Sequence[Text], rows: Sequence[Sequence[Text]], width: int) -> list[Grid]:
     """The table as one grid that fits ``width``, or as several."""
     right = set(block.right)
-    if _natural(header, rows) <= width:
-        return [_grid(header, rows, right, range(len(header)), tight=False)]
+    widths = [_width((head, *(row[at] for row in rows))) for at, head in enumerate(header)]
+    wrapped = [size if at in right else min(size, COMFORTABLE) for at, size in enumerate(widths)]
+    if sum(wrapped) + PADDING * len(wrapped) <= width:
+        return [_grid(header, rows, right, range(len(header)))]
     stacked = [[_stacked(cell) if at in right else cell for at, cell in enumerate(row)] for row in rows]
     heads = [
         _narrow(head, _width(row[at] for row in stacked)) if at in right else head for at, head in enumerate(header)
     ]
     chosen = _chunks(heads, stacked, right, width)
-    return [_grid(heads, stacked, right, columns, tight=True) for columns in chosen]
+    return [_grid(heads, stacked, right, columns) for columns in chosen]
 
 
-def _grid(
-    header: Sequence[Text], rows: Sequence[Sequence[Text]], right: set[int], columns: Sequence[int], *, tight: bool
-) -> Grid:
+def _grid(header: Sequence[Text], rows: Sequence[Sequence[Text]], right: set[int], columns: Sequence[int]) -> Grid:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as Grid
 
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False)
     for at in columns:
         number = at in right
-        grid.add_column(header[at], justify="right" if number else "left", overflow="fold", no_wrap=tight and number)
+        grid.add_column(header[at], justify="right" if number else "left", overflow="fold", no_wrap=number)
     before = None
     for row in rows:
         cells = [row[at] for at in columns]
@@ -51,12 +52,6 @@ def _grid(
             before = cells[0].plain
         grid.add_row(*cells)
     return grid
-
-
-def _natural(header: Sequence[Text], rows: Sequence[Sequence[Text]]) -> int:
-    """Cells that the table would take on one line a row."""
-    widths = [_width((head, *(row[at] for row in rows))) for at, head in enumerate(header)]
-    return sum(widths) + PADDING * (len(widths) - 1)
 
 
 def _width(texts: object) -> int:
