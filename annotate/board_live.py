@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -99,10 +100,13 @@ def _impact(impact: ImpactResult, width: float, primary: str | None) -> Section:
     """One line a model and score; the primary score, where one was frozen, stands before the others."""
     rows = sorted(_impact_facts(impact, width), key=lambda row: row["score"] != primary)
     moved = [row for row in rows if (row["change"], row["width"]) != (0, 0)]
-    still = len(rows) - len(moved)
-    note = f"{still:,} numbers that no label moves are not shown." if still else ""
-    lines = tuple(_impact_line(row, width) for row in moved)
-    return Section(f"Score change, people minus {impact.main.judge}", lines, note)
+    shown = [row for row in moved if row["width"] is not None or row["score"] == primary]
+    reasons = Counter(row["why"] or "no reason given" for row in moved if row not in shown)
+    notes = [f"{count:,} more undefined: {why}" for why, count in reasons.items()]
+    if len(moved) < len(rows):
+        notes.append(f"{len(rows) - len(moved):,} numbers that no label moves are not shown")
+    lines = tuple(_impact_line(row, width) for row in shown)
+    return Section(f"Score change, people minus {impact.main.judge}", lines, "\n".join(notes))
 
 
 def _impact_line(row: Mapping[str, Any], width: float) -> Line:

@@ -59,8 +59,8 @@ def board_lines(board: Board) -> Iterator[str]:
         yield section.title
         for line in section.lines:
             yield f"  {'!' if line.alert else ' '} {line.name}: {line.value}{f' ({line.more})' if line.more else ''}"
-        if section.note:
-            yield f"    {section.note}"
+        for note in section.note.splitlines():
+            yield f"    {note}"
 
 
 def merged(*facts: Mapping[str, object]) -> dict[str, object]:

@@ -54,8 +54,8 @@ def _section(writer: Writer, section: Section) -> None:
         writer.add(safe(line.value).one_line(), "label")
         if line.more:
             writer.add("  ").add(safe(line.more).one_line(), "quiet")
-    if section.note:
-        writer.line(safe(section.note), "quiet", indent=(2, 2))
+    for note in section.note.splitlines():
+        writer.line(safe(note), "quiet", indent=(2, 2))
     writer.line()
 
 
