@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import subprocess
 import sys
 import tomllib
 from collections import defaultdict
@@ -46,6 +45,7 @@ from agreement.scores.profiles import fact_table, profiles_of  # noqa: E402
 from agreement.scores.rates import Rate  # noqa: E402
 from agreement.scores.wikiprofile import GRADES, profile_shares  # noqa: E402
 from agreement.scores.wikiprofile import LABELS as GRADED  # noqa: E402
+from benchmarks.coverage_common import Tally, last_commit  # noqa: E402
 
 SCENARIOS = ROOT / "benchmarks" / "scenarios" / "impact.toml"
 TABLE = ROOT / "docs" / "coverage-impact.md"
@@ -59,24 +59,13 @@ Scenario = dict[str, Any]
 Array = np.ndarray[Any, Any]
 
 
-@dataclass
-class Tally:
-    """Hits, widths and errors of one interval over the replications in which it exists."""
-
-    hits: int = 0
-    runs: int = 0
-    width: float = 0.0
-    undefined: int = 0
-    errors: list[float] = field(default_factory=list)
-
-    def add(self, estimate: Estimate, truth: float) -> None:
-        if estimate.value is None or estimate.low is None or estimate.high is None:
-            self.undefined += 1
-            return
-        self.runs += 1
-        self.hits += estimate.low - 1e-12 <= truth <= estimate.high + 1e-12
-        self.width += estimate.high - estimate.low
-        self.errors.append(estimate.value - truth)
+def noted(tally: Tally, estimate: Estimate, truth: float) -> None:
+    """Count an estimate: as undefined where it has no value or no interval."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        tally.undefined += 1
+        return
+    tally.add(estimate.low, estimate.high, truth)
+    tally.errors.append(estimate.value - truth)
 
 
 @dataclass
@@ -140,12 +129,12 @@ def compare(case: Case, truth: Array, found: Findings, seed: int, draws: int) ->
     held = sample_parts(case, draws=draws, rng=stream(seed, "sample"))
     judge = case.score.values(case.judge_totals())
     for i, part in enumerate(case.score.parts):
-        found.intervals[part, "corpus"].add(whole[part].human, float(truth[i]))
+        noted(found.intervals[part, "corpus"], whole[part].human, float(truth[i]))
         sample = steadied(case, part, held[part], whole[part])
         delta = float(truth[i] - judge[i])
-        found.intervals[part, "sample difference"].add(sample.delta, delta)
+        noted(found.intervals[part, "sample difference"], sample.delta, delta)
         if sample.delta_bootstrap is not None:
-            found.intervals[part, "sample difference, bootstrap"].add(sample.delta_bootstrap, delta)
+            noted(found.intervals[part, "sample difference, bootstrap"], sample.delta_bootstrap, delta)
         note = whole[part].human.note is not None
         found.events[f"{part}: called noise"].append(float(note))
     return {part: p.human for part, p in whole.items()}
@@ -192,7 +181,7 @@ def binary_intervals(
         for method, estimate in named_estimates(case, "yes", NAMED, 0.95).items():
             target = rate if method == "difference" else scenario["models"][m][0]
             if estimate.value is not None:
-                found.intervals["yes", method].add(estimate, target)
+                noted(found.intervals["yes", method], estimate, target)
         found.events["unweighted sample share, bias"].append(float(shares[model == m, 0].mean()) - rate)
         judged = float(case.score.values(case.judge_totals())[0])
         found.events["judge alone, bias"].append(judged - rate)
@@ -278,7 +267,7 @@ def profiles(scenario: Scenario, rng: np.random.Generator, found: Findings, seed
     else:
         estimates = imputed_profiles(corpus, sample, "judge", seed=seed).human["m"]
     for part in PROFILE_PARTS:
-        found.intervals[part, "corpus"].add(estimates[part], (true[part] or 0) / 100)
+        noted(found.intervals[part, "corpus"], estimates[part], (true[part] or 0) / 100)
 
 
 def graded(facts: int, error: float, rng: np.random.Generator) -> tuple[Records, Array]:
@@ -376,13 +365,6 @@ def verdict(coverage: float, band: list[float] | None) -> str:
     if coverage < low:
         return f"**below {low:g}**"
     return f"within {low:g}-{high:g}" if coverage <= high else f"above {high:g}"
-
-
-def last_commit(path: Path) -> str:
-    shown = subprocess.run(
-        ["git", "log", "-1", "--format=%h", "--", str(path)], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    return shown.stdout.strip() or "unknown"
 
 
 def main() -> None:

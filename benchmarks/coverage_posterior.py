@@ -12,12 +12,10 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
-import subprocess
 import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +30,7 @@ from agreement.confusion_matrix import Confusion  # noqa: E402
 from agreement.intervals import posterior_interval  # noqa: E402
 from agreement.measure_intervals import completed, measure_intervals, point_measures  # noqa: E402
 from agreement.posterior import complete, expected_counts  # noqa: E402
+from benchmarks.coverage_common import Tally, last_commit  # noqa: E402
 
 SCENARIOS = ROOT / "benchmarks" / "scenarios" / "posterior.toml"
 TABLE = ROOT / "docs" / "coverage-posterior.md"
@@ -42,26 +41,6 @@ RULES = ("family", "pool")
 Scenario = dict[str, Any]
 Key = tuple[str, ...]
 Array = np.ndarray[Any, Any]
-
-
-@dataclass
-class Tally:
-    """Hits and widths of one interval over the replications in which it and its truth exist."""
-
-    hits: int = 0
-    runs: int = 0
-    width: float = 0.0
-    undefined: int = 0
-    errors: list[float] = field(default_factory=list)
-
-    def add(self, low: float, high: float, truth: float) -> None:
-        self.runs += 1
-        self.hits += low - 1e-12 <= truth <= high + 1e-12
-        self.width += high - low
-
-    @property
-    def coverage(self) -> float:
-        return self.hits / self.runs
 
 
 Tallies = dict[Key, Tally]
@@ -296,11 +275,6 @@ def details(result: dict[str, Any]) -> str:
     body = ", ".join(f"{name} {each['coverage']:.3f}" for name, each in figures.items())
     lost = [f"{name} in {each['undefined']} runs" for name, each in figures.items() if each["undefined"]]
     return f"\n{result['name']}: {body}." + (f" Not defined: {', '.join(lost)}." if lost else "") + "\n"
-
-
-def last_commit(path: Path) -> str:
-    command = ["git", "log", "-1", "--format=%h", "--", str(path)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout.strip()
 
 
 def main() -> None:
