@@ -1,4 +1,4 @@
-"""Draw a document as a tagged PDF (PDF/UA-1) with the typst wheel, the extra [pdf].
+"""Draw a document as a tagged PDF (PDF/UA-1 where fonts allow) with the typst wheel, the extra [pdf].
 
 The document goes to typst as JSON and is set as plain strings, so that study text cannot be read as typst's markup. No
 date stands in the file. Its fonts are those that the wheel carries; the machine's are asked only where a text has
@@ -45,14 +45,14 @@ def to_pdf(document: Document, *, title: str) -> bytes:
 
     found = json.dumps(_document(document, title), ensure_ascii=False)
     template = files("annotate.reports").joinpath("report_typst.txt").read_bytes()
-    written: bytes = typst.compile(
-        template,
-        sys_inputs={"document": found},
-        format="pdf",
-        pdf_standards=STANDARD,
-        ignore_system_fonts=_COVERED.fullmatch(found) is not None,
-        timestamp=0,
-    )
+    bare = _COVERED.fullmatch(found) is not None
+    how: Any = {"sys_inputs": {"document": found}, "format": "pdf", "ignore_system_fonts": bare, "timestamp": 0}
+    try:
+        written: bytes = typst.compile(template, pdf_standards=STANDARD, **how)
+    except (
+        typst.TypstError
+    ):  # the standard refuses letters that no font here has: they are boxes then, and all else stands
+        written = typst.compile(template, **how)
     return written
 
 
@@ -88,7 +88,8 @@ def _block(document: Document, block: Block) -> Iterator[dict[str, Any]]:
 def _heading(document: Document, block: Heading) -> dict[str, Any]:
     if block.level == 1:  # the title of the file
         return {"kind": "title"}
-    return {"kind": "heading", "level": block.level - 1, "line": _line(document, block.line)}
+    line = _line(document, block.line) if document.line(block.line).strip() else [["–"]]
+    return {"kind": "heading", "level": block.level - 1, "line": line}
 
 
 def _table(document: Document, table: Table) -> dict[str, Any]:

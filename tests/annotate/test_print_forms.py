@@ -130,6 +130,22 @@ def test_the_pdf_is_tagged_titled_dateless_and_the_same_twice() -> None:
     assert [item["/Title"] for item in reader.outline] == ["Section"]
 
 
+@pytest.mark.parametrize(
+    "text", ["\U00013000", "\U0010fffd", "\ue000", "😀 👩‍👩‍👧", "ދިވެހި ไทย 中文", "x" * 5000, "", " ", "\ufdfa"]
+)
+def test_no_text_keeps_a_report_from_being_written(text: str) -> None:
+    """Letters that no font here has, an empty name, headings that skip a level: a PDF all the same, tagged."""
+    pytest.importorskip("typst")
+    from annotate.reports.pdf import to_pdf
+
+    name = (Name(text),)
+    blocks = (Heading(1, name), Heading(4, name), Paragraph(name), Table(name, (name,), ((name,),), note=name))
+    pdf = to_pdf(Document(blocks, {}), title=text)
+    assert pdf.startswith(b"%PDF")
+    assert b"/MarkInfo" in pdf
+    assert pdf == to_pdf(Document(blocks, {}), title=text)
+
+
 def _tags(node: object) -> list[str]:
     from pypdf.generic import ArrayObject, DictionaryObject, IndirectObject
 
