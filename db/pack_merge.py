@@ -9,10 +9,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from db.chain import genesis
+from db.clock import utc_now
 from db.connection import writing
 from db.faults import Refused
 from db.fold import UNDOABLE
 from db.ids import RandomBytes
+from db.lead import record
 from db.leases import end_lease
 from db.merge import Merged, merge
 from db.pack_check import ASK, Altered, check_acts, check_content, check_seals
@@ -58,8 +60,8 @@ def merge_pack(
     Raises Refused and its kinds (Altered, OlderPack, Conflicts, Fork), with the reason; the study is unchanged then.
     """
     with writing(study.connection) as connection:
-        log_id, known = _log(study, connection, pack)
-        check_content(pack, study.secret)
+        _check_study(study, connection, pack)
+        log_id, known = _log(study, connection, pack, random_bytes)
         last = check_seals(pack, study.secret)
         check_acts(pack, _protocols(connection, pack, read_protocol))
         incoming = pack.incoming()
@@ -90,12 +92,17 @@ def _withdrawn(connection: sqlite3.Connection, assignments: Collection[str]) -> 
     return sum(row[0] in assignments for row in rows)
 
 
-def _log(study: Study, connection: sqlite3.Connection, pack: ReadPack) -> tuple[int, int]:
-    """The pack's log here, and how many rows of it were merged. Raises Refused for another study's pack."""
-    told = pack.content
-    if told["study"] != study.uid:
+def _check_study(study: Study, connection: sqlite3.Connection, pack: ReadPack) -> None:
+    """Raise Refused for another study's pack, Altered for one whose content is not what this study packed."""
+    if pack.content["study"] != study.uid:
         raise Refused(f"{pack.source}: belongs to another study; nothing was merged.", "Name the study that packed it.")
     _check_codebooks(connection, pack)
+    check_content(pack, study.secret)
+
+
+def _log(study: Study, connection: sqlite3.Connection, pack: ReadPack, random_bytes: RandomBytes) -> tuple[int, int]:
+    """The pack's log here, and how many rows of it were merged."""
+    told = pack.content
     row = connection.execute(
         "SELECT l.id, l.genesis, l.place, c.uid,"
         " (SELECT count(*) FROM events e WHERE e.log_id = l.id) FROM logs l JOIN coders c ON c.id = l.coder_id"
@@ -103,10 +110,7 @@ def _log(study: Study, connection: sqlite3.Connection, pack: ReadPack) -> tuple[
         (pack.log,),
     ).fetchone()
     if row is None:
-        raise Refused(
-            f"{pack.source}: this study does not know that it made this pack.",
-            "Was the study restored from before it was packed? Merge into the one that made it.",
-        )
+        return _known_again(study, connection, pack, random_bytes), 0
     log_id, start, place, coder, known = row
     if start != genesis(study.uid, told["coder"], pack.log, told["protocol"]) or (place, coder) != (
         told["place"],
@@ -114,6 +118,43 @@ def _log(study: Study, connection: sqlite3.Connection, pack: ReadPack) -> tuple[
     ):
         raise Altered(f"{pack.source}: does not begin as the pack that was made: it was changed.", ASK)
     return log_id, known
+
+
+def _known_again(study: Study, connection: sqlite3.Connection, pack: ReadPack, random_bytes: RandomBytes) -> int:
+    """A pack that this study made and does not know of: it was restored from a backup made before that.
+
+    Its code proves that it is ours. Its lease is written down as over, with nothing of the coder's log here before it,
+    so that whatever was coded here since is a conflict. Raises Refused where its items are not the coder's.
+    """
+    told = pack.content
+    found = [
+        connection.execute(
+            "SELECT a.id, a.coder_id FROM assignments a JOIN coders c ON c.id = a.coder_id"
+            " WHERE a.uid = ? AND c.uid = ?",
+            (uid, told["coder"]),
+        ).fetchone()
+        for uid in pack.items
+    ]
+    if not found or None in found:
+        raise Refused(
+            f"{pack.source}: this study does not know the items of this pack.",
+            "Was it restored from before they were assigned? Merge into the study that made the pack.",
+        )
+    begun = next(version for version, digest in pack.codebooks.items() if digest == told["protocol"])
+    start, now = genesis(study.uid, told["coder"], pack.log, told["protocol"]), utc_now()
+    log_id = connection.execute(
+        "INSERT INTO logs (uid, coder_id, place, protocol_digest, genesis, confirmed_version, created_utc)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (pack.log, found[0][1], told["place"], told["protocol"], start, begun, now),
+    ).lastrowid
+    connection.executemany(
+        "INSERT INTO leases (assignment_id, log_id, home_seq, leased_utc, ended_utc, ended_by)"
+        " VALUES (?, ?, 0, ?, ?, 'merge')",
+        [(assignment, log_id, now, now) for assignment, _ in found],
+    )
+    body = {"log": pack.log, "assignments": len(found), "home_seq": 0, "known": "by its code"}
+    record(connection, "lease", body, random_bytes=random_bytes)
+    return int(log_id or 0)
 
 
 def _check_codebooks(connection: sqlite3.Connection, pack: ReadPack) -> None:

@@ -378,9 +378,9 @@ ACTS = {
     "level": ("UPDATE events SET blindness = 'open' WHERE seq = 1", "hash does not hold", Refused),
     "key": ("UPDATE pack SET ratchet = x'00'", "its key was changed", Altered),
     "note": ("UPDATE texts SET text = 'other words'", "words of its note", Refused),
-    "log": ("UPDATE logs SET uid = 'bbbbbbbbbbbb'", "does not know that it made this pack", Refused),
+    "log": ("UPDATE logs SET uid = 'bbbbbbbbbbbb'", "its content is not what was packed", Altered),
     "study": ("UPDATE study SET uid = 'another'", "belongs to another study", Refused),
-    "coder": ("UPDATE coders SET uid = 'another'", "does not begin as the pack", Altered),
+    "coder": ("UPDATE coders SET uid = 'another'", "its content is not what was packed", Altered),
     "version": ("UPDATE protocols SET version = 7", "codebook .version 7. that this study does not know", Refused),
     "digest": ("UPDATE protocols SET digest = 'x'", "codebook .version 1. that this study does not know", Refused),
     "format": ("UPDATE pack SET format = 2", "pack of another version", NewerStudy),
@@ -410,12 +410,28 @@ def test_the_tail_that_was_merged_cannot_be_taken_back(home: Path, ada: Path) ->
     refused(home, older, r"row 2: another label stands here at that place: a fork", Refused)
 
 
-def test_another_study_and_one_that_was_restored(home: Path, ada: Path, tmp_path: Path) -> None:
+def test_another_study(home: Path, ada: Path, tmp_path: Path) -> None:
     with create_study(tmp_path / "other.db", protocol(), random_bytes=seeded(77)):
         pass
     refused(tmp_path / "other.db", ada, "belongs to another study", Refused)
-    again = small_study(tmp_path / "again.db", "A", "B")  # the same study from before it was packed
-    refused(again, ada, "does not know that it made this pack", Refused)
+
+
+def test_a_study_that_was_restored_from_before_it_was_packed_knows_its_pack_by_the_code(home: Path) -> None:
+    backup = Path(shutil.copy(home, home.with_name("backup.db")))
+    there = pack(home).path
+    code(there, "wh", note="n")
+    later = Path(shutil.copy(backup, home.with_name("later.db")))
+    bring(backup, there)
+    assert labels(backup)[:3] == ["WRONG", "HEDGE", None]
+    once = state(backup)
+    assert bring(backup, there)[0].added == 0 and state(backup) == once
+    code(there, "a")
+    bring(backup, there)
+    assert labels(backup)[:3] == ["WRONG", "HEDGE", "ABSTAIN"]
+    at_home(later)  # the coder has gone on in the restored one
+    refused(later, there, "coded here, too", Conflicts)
+    before = small_study(home.with_name("before.db"), "B")  # from before these items were A's
+    refused(before, there, "does not know the items of this pack", Refused)
 
 
 def with_key(home: Path, path: Path, change: object) -> None:
