@@ -27,10 +27,9 @@ class Terminal:
         command = command or (sys.executable, str(LAUNCH), *map(str, arguments))
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            for name in ("NO_COLOR", "COLUMNS", "LINES"):
-                os.environ.pop(name, None)
-            os.environ.update(environment)
-            os.execvp(command[0], command)
+            # Given whole: readline has written COLUMNS and LINES into the process's own, past os.environ.
+            inherited = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "LINES")}
+            os.execvpe(command[0], command, inherited | environment)
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
 
     def __enter__(self):

@@ -124,3 +124,15 @@ def test_preferences_that_make_no_sense(tmp_path, monkeypatch, text):
     (tmp_path / "annotate" / "preferences.toml").write_text(text)
     with pytest.raises(AnnotateError, match=r"preferences\.toml"):
         load_preferences()
+
+
+def test_a_click_of_a_real_mouse_labels(study):
+    """As xterm sends it (SGR 1006): the column and row of the label's key, pressed and let go."""
+    with Terminal(study, "ada") as terminal:
+        terminal.wait_for("Nine Arch")
+        terminal.read(0.5)
+        terminal.keys("\x1b[<0;12;38M\x1b[<0;12;38m")
+        terminal.wait_for("1 done")
+        terminal.keys("\x03\r")
+        assert terminal.end() == 0
+    assert acts(study) == [("label", 1, "ABSTAIN", None)]
