@@ -116,7 +116,7 @@ def rows_of(
     separator = ibis.literal(SEPARATOR)
     whole = reduce(lambda one, other: one + separator + other, key)
     chosen = {column: _fact(name, facts, protocol) for name, column in plan.cells.items()}
-    chosen |= {column: facts.raw[name] for name, column in plan.raw.items() if name in facts.raw}
+    chosen |= {column: facts.raw.get(name, ibis.null("string")) for name, column in plan.raw.items()}
     keys = {f"k{at}": part for at, part in enumerate((*key[:3], facts.repeat))}
     made = {PROBLEM: problem, FILE: table[FILE].cast("string"), "whole": whole, **keys, **chosen}
     return table.mutate(**made) if keep else table.select(**made)

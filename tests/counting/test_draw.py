@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -215,3 +216,61 @@ def test_progress_is_told_in_lines(capsys: pytest.CaptureFixture[str]) -> None:
     with Watching("Counting", lambda: (3, 8)):
         time.sleep(1.2)
     assert "Counting: 1 s, 3 of 8 tasks\n" in capsys.readouterr().err
+
+
+def rated_rows(n: int = 400) -> list[dict[str, Any]]:
+    """Multiple choice with a parsed choice, its key, searching, a judge that only rates, failures, exact copies."""
+    rng = random.Random(4)
+    rows = []
+    for at in range(n):
+        item, searched = at // 4, bool(at // 2 % 2)
+        row = {"item": f"q{item}", "model": f"m{at % 2}", "condition": "search" if searched else "none"}
+        row |= {
+            "item_type": "OK" if item % 3 else "IK",
+            "choice": str(rng.randint(1, 3)),
+            "key": "2" if item % 2 else "3",
+        }
+        row |= {"searched": searched, "reason": "because", "response": f"r{at}", "question": f"Q{item}"}
+        rows.append(row | {"j": rng.choice([None, 10, 70, 71.5]), "failure": "boom" if at % 37 == 0 else None})
+    return rows
+
+
+RATED = (
+    "item=item,model=model,condition=condition,item_type=stratum.item_type,choice=choice,key=key,searched=searched,"
+    "reason=reason,response=response,question=question,failure=failure,j=judge.j.score"
+)
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet", "csv"])
+def test_filters_ratings_and_failures_are_those_of_rows(tmp_path: Path, kind: str) -> None:
+    rows = rated_rows()
+    whole, other = tmp_path / "rows.db", tmp_path / "other.db"
+    source = layout(tmp_path / "runs", [*rows, rows[5], rows[9]], kind, 2)
+    how = ["--n", 50, "--by", "model,condition", "--anyway"]
+    for path in (whole, other):
+        call("init", path, "--protocol", "nas")
+    call("import", whole, "--format", "table", "--map", RATED, write_jsonl(tmp_path / "all.jsonl", rows))
+    call("sample", whole, *how)
+    call("sample", other, *how, "--source", source, "--map", RATED)
+    assert drawn(other) == drawn(whole)
+    assert design(other) == design(whole)
+    engine = open_engine("duckdb")
+    table = count_source(engine, CountRequest(str(source), load_protocol("nas"), options={"map": RATED}))
+    engine.close()
+    assert table.account["left_out"] == {"identical copies": 2}
+    with open_study(whole) as one, open_study(other) as two:
+        counted = CountedStudy.of(two, table)
+        columns = [
+            "model",
+            "condition",
+            "stratum",
+            "technical",
+            "item_type",
+            "score:j",
+            "choice",
+            "choice_is_key",
+            "searched",
+        ]
+        assert counted.count_cells(columns) == corpus_cells(one, columns)
+        expected = json.dumps(impact_results(one, judge_only=True).to_dict())
+        assert json.dumps(impact_results(counted, judge_only=True).to_dict()) == expected
