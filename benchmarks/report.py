@@ -168,7 +168,7 @@ def _load() -> str:
     load = os.getloadavg()[0]
     if load < 1.5 * (os.cpu_count() or 1):
         return ""
-    return f" Others used the machine (load average {load:.0f} at the end): processor seconds say more than the wall clock."
+    return f" Others used the machine (load average {load:.0f}): processor seconds say more than the wall clock."
 
 
 if __name__ == "__main__":

@@ -215,3 +215,16 @@ def test_a_figure_without_rows_or_numbers_is_drawn_all_the_same() -> None:
         figure = replace(FIGURE, rows=rows)
         assert to_svg(document(), figure, alone=True).endswith("</svg>")
         assert print_figure(document(), figure)["png"].startswith(b"\x89PNG")
+
+
+def test_hostile_names_keep_no_figure_from_being_drawn() -> None:
+    pytest.importorskip("matplotlib")
+    from annotate.reports.print_figures import print_figure
+
+    names = [text[:120] for text in CORPUS.values()]
+    rows = tuple(replace(FIGURE.rows[0], label=(Name(text),)) for text in names)
+    figure = replace(FIGURE, rows=rows, title=tuple(Name(text) for text in names), axis="".join(names)[:400])
+    drawn = print_figure(document(), figure)
+    assert drawn["pdf"].startswith(b"%PDF")
+    assert not re.search(rb"[\x00-\x08\x0b\x0e-\x1f]", drawn["svg"])
+    assert not re.search(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u202a-\u202e]", to_svg(document(), figure, alone=True))
