@@ -81,7 +81,8 @@ def list_left_out(table: CellTable) -> None:
     from annotate.console import notice
 
     for entry in table.run["malformed"]:
-        notice(f"{entry['file']}, line {entry['line']}: {entry['kind']}")
+        line = "" if entry["line"] is None else f", line {entry['line']}"
+        notice(f"{entry['file']}{line}: {entry['kind']}")
     for entry in table.run["duplicates"]:
         names = ("item", "model", "condition", "repeat")
         key = ", ".join(f"{name} {entry[name]}" for name in names if entry.get(name))

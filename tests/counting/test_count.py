@@ -124,6 +124,16 @@ def test_ragged_rows_of_a_csv_are_named(engine: Engine, tmp_path: Path) -> None:
     assert table.run["malformed"] == [{"kind": "not readable", "file": "a.csv", "line": last}]
 
 
+def test_a_loose_quote_is_counted_and_named_without_a_line(engine: Engine, tmp_path: Path) -> None:
+    """Python's reader takes it, so that no line can be told; what was left out is told all the same."""
+    path = write(
+        tmp_path / "a.csv", b'item,model,repeat,topic,question,response,gpt\na,m,1,t,q,r,WRONG\n"b"c,m,1,t,q,r,WRONG\n'
+    )
+    table = count_source(engine, ask(path))
+    assert table.account["left_out"] == {"not readable": 1}
+    assert table.run["malformed"] == [{"kind": "not readable", "file": "a.csv", "line": None}]
+
+
 def test_the_list_ends_at_a_hundred_of_a_kind(engine: Engine, tmp_path: Path) -> None:
     rows = [*graded(30), *({**graded(1)[0], "item": "", "model": f"m{at}"} for at in range(250))]
     table = count_source(engine, ask(write_parquet(tmp_path / "a.parquet", rows)))
