@@ -64,7 +64,7 @@ def _show(found: tuple[Coverage, ...], most: int) -> None:
         for c in found
     ]
     heads = ("round", "kind", "units", "complete", "missing", "doubled", "over", "labels", "meant", "skipped")
-    table("", (*heads, "repeats", "meant"), rows, right=range(2, 12))
+    table("", (*heads, "repeats", "repeats meant"), rows, right=range(2, 12))
     gaps = [row for each in found for row in _gaps(each, most)]
     if gaps:
         table("", ("round", "what", "unit", "item", "labels", "meant", "skipped", "by"), gaps, right=(4, 5, 6))

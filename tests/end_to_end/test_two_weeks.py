@@ -14,7 +14,7 @@ from annotate.protocols import parse_protocol
 from db.records import Protocol
 from db.study import open_study
 from tests.end_to_end.conftest import Cli
-from tests.end_to_end.two_weeks import KEYS, PLACE, right_label, two_weeks
+from tests.end_to_end.two_weeks import KEYS, PLACE, right_label, same_summary, two_weeks
 from tests.tui.seat import Seat, seated
 from tui.casedesk import Step
 from tui.modes import Mode
@@ -36,6 +36,8 @@ class Pilot:
                 position = int(PLACE.search(seat.text()).group(1))  # type: ignore[union-attr]
                 await seat.press(KEYS[right_label(self._path, coder, position)])
                 told.append(seat.text())
+            summary = seat.controller.summary(coder)
+            same_summary(summary.items, len(told), summary.left, seat.text())
         return told
 
     async def ask(self, coder: str, words: str) -> None:

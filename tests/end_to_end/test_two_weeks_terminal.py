@@ -14,10 +14,11 @@ import pytest
 
 from tests.end_to_end.conftest import Cli
 from tests.end_to_end.test_real_terminal import PATIENCE, REPOSITORY, Terminal
-from tests.end_to_end.two_weeks import DONE_LEFT, KEYS, PLACE, right_label, two_weeks
+from tests.end_to_end.two_weeks import DONE_LEFT, KEYS, LEFT, PLACE, right_label, same_summary, two_weeks
 
 pytestmark = pytest.mark.slow
 MODE = re.compile(r"^ {1,3}(LABEL|DONE) ", re.MULTILINE)
+CODED = re.compile(r"Items coded: (\d+)")
 CASE_DONE = "Nothing is left to decide"
 
 
@@ -50,7 +51,9 @@ class Tmux:
         while _item_waits(shown) and (most is None or len(told) < most):
             shown = self._label(coder, shown)
             told.append(shown)
-        self._leave()
+        summary = self._leave()
+        coded = int(CODED.search(summary).group(1))  # type: ignore[union-attr]
+        same_summary(coded, len(told), int(LEFT.search(summary).group(1)), shown)  # type: ignore[union-attr]
         return told
 
     def _label(self, coder: str, shown: str) -> str:
@@ -143,13 +146,15 @@ class Tmux:
     def _seen(self, text: str) -> str:
         return self._terminal.until(text)
 
-    def _leave(self) -> None:
+    def _leave(self) -> str:
+        """The summary."""
         time.sleep(0.3)
         self._terminal.press("C-c")
         self._seen("LEAVE?")
         self._terminal.press("y")
-        self._seen("Items coded:")
+        summary = self._seen("Left:")
         self._terminal.close()
+        return summary
 
 
 def _item_waits(shown: str) -> bool:

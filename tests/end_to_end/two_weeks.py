@@ -20,6 +20,7 @@ LABELS = ("ABSTAIN", "HEDGE", "WRONG")
 KEYS = {"ABSTAIN": "a", "HEDGE": "h", "WRONG": "w"}
 UNITS, KNOWN, CHECKS, BATCH = 18, 5, 3, 5
 DONE_LEFT = re.compile(r"(\d+) done · (\d+) left")
+LEFT = re.compile(r"Left: (\d+) of (\d+)")
 PLACE = re.compile(r"item\s+(\d+)")
 
 
@@ -62,6 +63,11 @@ def by_length(text: str) -> str:
 
 def slip(text: str) -> str:
     return "HEDGE" if len(text) % 2 else by_length(text)
+
+
+def same_summary(coded: int, told: int, left: int, shown: str) -> None:
+    """The summary at the end says as many as were coded now, and has as many left as the screen's line had."""
+    assert (coded, left) == (told, int(DONE_LEFT.search(shown).group(2)))  # type: ignore[union-attr]
 
 
 # --- counts -----------------------------------------------------------------------------------------
