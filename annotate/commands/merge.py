@@ -30,7 +30,8 @@ def merge(
 
     In any order, and merging twice changes nothing. Each file comes in whole or not at all; a file that is refused
     leaves the others be. Refused: another study's, acts or items that were changed, labels outside the codebook, and
-    what was coded in two places, item by item. The files are only read. Exit code 1 where one was refused.
+    what was coded in two places, item by item. The files are only read. Exit code 1 where one was refused, 2 where one
+    cannot be read.
     """
     from annotate.console import emit_json, notice, table
     from annotate.merging import merge_files
