@@ -47,4 +47,5 @@ def questions(
         (each.assignment, each.coder, each.question[:80], each.label or "", each.asked or "", each.answer or "")
         for each in found
     ]
-    table(f"{len(rows):,} question{'' if len(rows) == 1 else 's'}", ("id", "coder", "item", "label", "asks", "answer"), rows)
+    title = f"{len(rows):,} question{'' if len(rows) == 1 else 's'}"
+    table(title, ("id", "coder", "item", "label", "asks", "answer"), rows)
