@@ -15,6 +15,7 @@ from db.coders import Coder, insert_coder
 from db.connection import writing
 from db.faults import BadRequest, Refused
 from db.ids import RandomBytes, new_id
+from db.known import TOLD
 from db.lead import record
 from db.orders import Ordered, OrderKind, in_order
 from db.overlap import Group, Share, shares
@@ -121,7 +122,7 @@ def _known_to(connection: sqlite3.Connection, coder: Coder, round_name: str) -> 
     """Units whose label the coder was told, or that stand in their queue as a check: none is coded twice unnoticed."""
     rows = connection.execute(
         "SELECT a.unit_id FROM assignments a JOIN rounds d ON d.name = a.round WHERE a.coder_id = ?"
-        " AND d.kind IN ('training', 'check') AND d.name <> ? AND a.withdrawn_utc IS NULL",
+        f" AND {TOLD} AND d.name <> ? AND a.withdrawn_utc IS NULL",
         (coder.id, round_name),
     )
     return {row[0] for row in rows}

@@ -17,6 +17,10 @@ from db.lead import record
 from db.random_numbers import random_for
 from db.study import Study
 
+TOLD = """(d.kind = 'training' OR json_extract(d.settings, '$.known') IS NOT NULL OR EXISTS (
+    SELECT 1 FROM batches w WHERE w.round = d.name AND json_extract(w.parameters, '$.review') IS NOT NULL))"""
+"""Whether a round ``d`` tells its coders, or holds them to, the labels of its units: training, checks, reviews."""
+
 
 @dataclass(frozen=True, slots=True)
 class KnownLabel:

@@ -13,6 +13,7 @@ from db.coders import Coder, find_coder, insert_coder
 from db.connection import writing
 from db.faults import Refused
 from db.ids import RandomBytes, new_id
+from db.known import TOLD
 from db.lead import record
 from db.orders import Ordered, in_order
 from db.random_numbers import random_for
@@ -28,11 +29,11 @@ class Reassigned:
     batches: tuple[int, ...]
 
 
-_OPEN = """
+_OPEN = f"""
     SELECT a.id, a.unit_id, a.batch_id, a.role, u.public_id, i.key, r.text, r.text_b, r.reason, r.choice,
            a.in_queue,
-           EXISTS (SELECT 1 FROM assignments o JOIN rounds k ON k.name = o.round WHERE o.unit_id = a.unit_id
-                   AND o.coder_id = :to AND (o.round = a.round OR k.kind IN ('training', 'check')))
+           EXISTS (SELECT 1 FROM assignments o JOIN rounds d ON d.name = o.round WHERE o.unit_id = a.unit_id
+                   AND o.coder_id = :to AND (o.round = a.round OR {TOLD}))
     FROM assignments a
     JOIN rounds d ON d.name = a.round
     JOIN units u ON u.id = a.unit_id

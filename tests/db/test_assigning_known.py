@@ -13,6 +13,7 @@ from db.coders import add_coder
 from db.coverage import coverage
 from db.errors import AnnotateError
 from db.faults import Refused
+from db.known import set_known
 from db.labels import label_rows
 from db.reassigning import reassign
 from db.releasing import release_next
@@ -40,6 +41,7 @@ def trained(study: Study, coder: str, count: int, kind: str = "training") -> set
     """The first ``count`` units in training (or in hidden checks) for one coder."""
     known = [row[0] for row in study.connection.execute("SELECT public_id FROM units ORDER BY id LIMIT ?", (count,))]
     assign(study, [coder], seed=1, round_name=kind, kind=kind, units=known)  # type: ignore[arg-type]
+    set_known(study, kind, dict.fromkeys(known, "HEDGE"))
     return set(known)
 
 
@@ -53,6 +55,13 @@ def test_a_coder_is_not_given_what_they_were_trained_on(sampled: Study, kind: st
     (main,) = (each for each in coverage(sampled) if each.round == "main")
     assert main.meant == 19 + 24
     assert verify(sampled).holds
+
+
+def test_a_pilot_round_that_tells_nothing_leaves_its_units_to_its_coders(sampled: Study) -> None:
+    units = [row[0] for row in sampled.connection.execute("SELECT public_id FROM units LIMIT 5")]
+    assign(sampled, ["A"], seed=1, round_name="pilot", kind="check", units=units)
+    done = assign(sampled, ["A"], seed=3)
+    assert [(load.units, load.left_out) for load in done.loads] == [(24, 0)]
 
 
 def test_without_overlap_another_coder_gets_them(sampled: Study) -> None:
