@@ -10,11 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builder import protocol, seeded
+from builder import protocol, seeded, small_study
 from pack_builder import session, state
 
 from db.assigning import assign
 from db.coding import CodingSession
+from db.connection import writing
 from db.history import history
 from db.imports import SourceFile, import_rows
 from db.known import mix_in, set_known
@@ -22,7 +23,7 @@ from db.pack_make import make_pack
 from db.pack_merge import merge_pack
 from db.pack_read import read_pack
 from db.questions import answer_question
-from db.records import Act, ImportRow, ItemRow, JudgeLabelRow, ResponseRow
+from db.records import Act, ImportRow, ItemRow, JudgeLabelRow, LabelRule, ResponseRow
 from db.sampling import draw, strata_counts
 from db.study import create_study, open_study
 
@@ -74,7 +75,9 @@ def perturb(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             connection.execute(f"DROP TRIGGER {name}")
-        connection.execute("UPDATE responses SET model = 'renamed ' || id, confidence = 0, failure = 'x'")
+        connection.execute(
+            "UPDATE responses SET model = 'renamed ' || id, condition = 'c', confidence = 0, failure = 'x'"
+        )
         connection.execute("UPDATE responses SET extra = '{\"long reply\":1}', searched = 1, source_row = id + 50")
         connection.execute("UPDATE judge_labels SET raw = 'CORRECT', raw_key = 'CORRECT', score = 1, reply = 'long'")
         connection.execute("UPDATE judges SET name = 'another judge'")
@@ -164,6 +167,26 @@ def test_a_repeat_and_a_check_are_items_like_any_other(two: tuple[Path, Path]) -
         keys = pack.execute("SELECT count(*) FROM items WHERE key IN (SELECT uid FROM assignments)").fetchone()[0]
     assert told == (kinds[0], kinds[0], "main", "coder", "1", kinds[0])
     assert all(unit == assignment for unit, assignment in ids) and keys == kinds[0]
+
+
+def test_which_text_of_a_pair_came_first_in_the_source_is_not_in_a_pack(tmp_path: Path, clock: None) -> None:
+    """The same texts on the same sides, from sources that name the two models the other way round."""
+    names = (LabelRule("FIRST", "1", "", ""), LabelRule("SECOND", "2", "", ""))
+    pairs = protocol("pairs", labels=names, pairwise=True, impossible=())
+    one = small_study(tmp_path / "one.db", "A", codebook=pairs)
+    with open_study(one) as study, writing(study.connection) as connection:
+        connection.execute("UPDATE responses SET text_b = 'other ' || id, model_b = 'm9'")
+        connection.execute("UPDATE assignments SET sides_swapped = position % 2")
+    other = Path(shutil.copy(one, tmp_path / "other.db"))
+    with open_study(other) as study, writing(study.connection) as connection:
+        connection.execute("UPDATE responses SET text = text_b, text_b = text, model = 'x' || id, model_b = 'y'")
+        connection.execute("UPDATE assignments SET sides_swapped = 1 - sides_swapped")
+    packs = []
+    for home in (one, other):
+        with open_study(home) as study:
+            made = make_pack(study, "A", home.with_suffix(".pack"), pairs, random_bytes=seeded(3))
+            packs.append(made.path.read_bytes())
+    assert packs[0] == packs[1] and b"other 3" in packs[0]
 
 
 def test_the_secret_of_the_study_is_not_in_a_pack(two: tuple[Path, Path]) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import pytest
 from builder import protocol, seeded, small_study
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pack_builder import NAMES, code, pack, state
+from pack_builder import NAMES, code, first_key_of, pack, rewrite, state
 
 from db.coding import CodingSession
 from db.errors import AnnotateError
@@ -221,3 +221,50 @@ def test_what_merging_takes_is_what_was_checked(tmp_path: Path) -> None:
     with open_study(flips.home) as study:
         assert merge_pack(study, back, lambda text, name: protocol()).added == 2
         assert merge(study, back.incoming()).added == 0
+
+
+# --- who has the key --------------------------------------------------------------------------------
+
+ANY = st.one_of(
+    st.none(), st.booleans(), st.integers(-2, 2**40), st.floats(allow_nan=False), st.text(max_size=8),
+    st.sampled_from(["WRONG", "a" * 64, "shown", "technical", "label"]), st.lists(st.integers(), max_size=2),
+    st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
+)  # fmt: skip
+KEYS = st.sampled_from(["note", "label", "words", "target", "flag", "on", "kind", "reason", "rating", "sides", "zzz"])
+COLUMNS = st.sampled_from(["kind", "unit", "protocol", "tool", "utc", "active_ms", "fence", "origin", "blindness"])
+KINDS = st.sampled_from(
+    ["undo", "redo", "note", "label", "confirm", "unmask", "takeover", "highlight", "flag", "lease"]
+)
+
+
+@pytest.fixture(scope="module")
+def coded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A pack with seven acts, beside its study and its first copy."""
+    folder = tmp_path_factory.mktemp("coded")
+    first = pack(small_study(folder / "home.db", "A")).path
+    code(Path(shutil.copy(first, folder / "coded.pack")), "wahs?u", note="a note")
+    return folder
+
+
+@given(at=st.integers(1, 7), column=st.one_of(st.none(), COLUMNS), key=KEYS, value=ANY, kind=KINDS)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_who_has_the_first_key_is_refused_in_words_or_writes_what_holds(
+    coded: Path, at: int, column: str | None, key: str, value: object, kind: str
+) -> None:
+    """Another program can seal anything that SQLite holds: the study refuses it, or takes it in and verifies."""
+    trial = Path(shutil.copy(coded / "coded.pack", coded / "trial.pack"))
+    home = Path(shutil.copy(coded / "home.db", coded / "trial.db"))
+
+    def change(number: int, event: dict[str, dict]) -> None:
+        if number == at and column is None:
+            event["body"][key] = value
+        elif number == at:
+            event["row"][column] = kind if column == "kind" else value
+
+    try:
+        rewrite(trial, change, key=first_key_of(coded / "A.pack"))
+    except (sqlite3.Error, OverflowError, UnicodeEncodeError):
+        return  # no file can hold it
+    with suppress(AnnotateError):
+        bring(home, trial)
+    state(home)
