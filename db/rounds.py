@@ -20,10 +20,13 @@ RoundState = Literal["open", "closed"]
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A round with its assignments in it that are not withdrawn, and how many of them are done."""
+    """A round with its assignments in it that are not withdrawn, and how many of them are done.
+
+    Those of a review are its verdicts: they come into being one by one.
+    """
 
     name: str
-    kind: RoundKind
+    kind: RoundKind | Literal["review"]
     state: RoundState
     assignments: int
     done: int
@@ -31,7 +34,9 @@ class Round:
 
 def list_rounds(study: Study) -> tuple[Round, ...]:
     rows = study.connection.execute(
-        "SELECT r.name, r.kind, r.state, count(a.id), coalesce(sum(a.state = 2), 0) FROM rounds r"
+        "SELECT r.name, CASE WHEN EXISTS (SELECT 1 FROM batches w WHERE w.round = r.name"
+        " AND json_extract(w.parameters, '$.review') IS NOT NULL) THEN 'review' ELSE r.kind END,"
+        " r.state, count(a.id), coalesce(sum(a.state = 2), 0) FROM rounds r"
         " LEFT JOIN assignments a ON a.round = r.name AND a.withdrawn_utc IS NULL GROUP BY r.name ORDER BY r.name"
     )
     return tuple(Round(*row) for row in rows)

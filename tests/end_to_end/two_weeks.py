@@ -311,7 +311,9 @@ async def _review(path: Path, cli: Cli, driver: Driver, folder: Path) -> None:
 
 
 def _report(path: Path, cli: Cli, folder: Path, digest: str) -> None:
-    cli("rounds", path, "--close", "main")
+    kinds = {each["name"]: each["kind"] for each in cli("rounds", path, "--close", "main", "--json").json}
+    assert kinds.pop("review ehq-rules") == kinds.pop("review ehq-rules - lengths") == "review"
+    assert kinds == {name: name for name in ("training", "main", "check", "adjudication")}
     cli("report", path, "--out", folder / "report", "--draws", 1000)
     text = (folder / "report" / "report.md").read_text(encoding="utf-8")
     assert digest in text.replace("\\", "") and "looked at 1 time before coding was finished" in text
