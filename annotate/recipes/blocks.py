@@ -54,37 +54,39 @@ class BlockMapper:
 
     def block(self, batch: Batch, captures: Mapping[str, str], source: int) -> RowBlock:
         """The rows of a batch; raises Unfit where one of its records does not fit (nothing is remembered of it)."""
-        rows = batch.rows
-        texts = self._text(batch, captures)
-        key: dict[str, Sequence[Any]] = {
-            name: [value or "" for value in get(batch, captures)] for name, get in self._place.items()
-        }
-        if self._repeat is not None:
-            key["repeat"] = self._repeat(batch, captures)
-        columns: dict[str, Sequence[Any]] = {"text": texts}
-        columns |= {name: get(batch, captures) for name, get in self._more.items()}
-        if self._confidence is not None:
-            columns |= _confidence(self._confidence(batch, captures))
-        left = batch.left(self._used)
-        if None in texts:
-            columns["text"] = [text or "" for text in texts]
-            left = left or [{} for _ in rows]
-            for text, more in zip(texts, left, strict=True):
-                if text is None:
-                    more["text_missing"] = True
-        if left is not None:
-            columns["extra"] = left
+        key = self._place_of(batch, captures)
+        columns = {**self._response(batch, captures), **self._text_and_rest(batch, captures)}
         judges = tuple(JudgeColumns(name, _said(parts, batch, captures)) for name, parts in self._judges)
-        question = self._question(batch, captures) if self._question is not None else None
         keys, items = self._items.of_batch(
-            rows,
+            batch.rows,
             source,
             None if self._key is None else self._key(batch, captures),
-            question,
+            None if self._question is None else self._question(batch, captures),
             [get(batch, captures) for get in self._item_fields],
             [get(batch, captures) for get in self._strata],
         )
-        return RowBlock(source, rows, items, {"item": keys, **key}, columns, judges)
+        return RowBlock(source, batch.rows, items, {"item": keys, **key}, columns, judges)
+
+    def _place_of(self, batch: Batch, captures: Mapping[str, str]) -> dict[str, Sequence[Any]]:
+        key: dict[str, Sequence[Any]] = {
+            name: [value or "" for value in get(batch, captures)] for name, get in self._place.items()
+        }
+        return key if self._repeat is None else {**key, "repeat": self._repeat(batch, captures)}
+
+    def _response(self, batch: Batch, captures: Mapping[str, str]) -> dict[str, Sequence[Any]]:
+        found = {name: get(batch, captures) for name, get in self._more.items()}
+        return found if self._confidence is None else {**found, **_confidence(self._confidence(batch, captures))}
+
+    def _text_and_rest(self, batch: Batch, captures: Mapping[str, str]) -> dict[str, Sequence[Any]]:
+        """The responses; and the columns that no field took, with a mark where there was no response."""
+        texts, left = self._text(batch, captures), batch.left(self._used)
+        if None in texts:
+            left = left or [{} for _ in texts]
+            for text, more in zip(texts, left, strict=True):
+                if text is None:
+                    more["text_missing"] = True
+            texts = [text or "" for text in texts]
+        return {"text": texts} if left is None else {"text": texts, "extra": left}
 
 
 def _said(parts: Mapping[str, Column], batch: Batch, captures: Mapping[str, str]) -> dict[str, Sequence[Any]]:
