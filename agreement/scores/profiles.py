@@ -29,6 +29,7 @@ from agreement.scores.wikiprofile import (
 )
 
 if TYPE_CHECKING:
+    from agreement.impact.columns import Factor
     from agreement.impact.records import Records
 
 THINKING_ON = frozenset({"thinking", "on", "true", "True", "1", "yes"})
@@ -105,8 +106,7 @@ def fact_table(records: Records, outcomes: FloatArray) -> FactTable:
     if records.fact is None or "question_type" not in records.by:
         raise AgreementError("WikiProfile needs each response's fact and question_type")
     switch = records.by.get("thinking", records.condition)
-    thinking = [value in THINKING_ON for value in switch.values()]
-    place = grade_index(records.by["question_type"].values(), thinking)
+    place = _grades(records.by["question_type"], switch)
     key = records.model.codes * len(records.fact.names) + records.fact.codes
     keys, fact = np.unique(key, return_inverse=True)
     used = (place >= 0) & ~records.technical
@@ -114,6 +114,17 @@ def fact_table(records: Records, outcomes: FloatArray) -> FactTable:
     np.add.at(counts, (fact[used], place[used]), outcomes[used])
     ignored = int(records.count.sum() - round(float(counts.sum())))
     return FactTable(keys // len(records.fact.names), keys % len(records.fact.names), counts, ignored)
+
+
+def _grades(kind: Factor, switch: Factor) -> IntArray:
+    """(R,) place among GRADES of each row, worked out once for each kind of question, with thinking and without."""
+    places = np.full((len(kind.names), 2), -1, np.int64)
+    used = np.unique(kind.codes)
+    names = [kind.names[code] for code in used.tolist()]
+    for on in (False, True):
+        places[used, int(on)] = grade_index(names, [on] * len(names))
+    thinking = np.array([name in THINKING_ON for name in switch.names], np.int64)
+    return places[kind.codes, thinking[switch.codes]]
 
 
 def profiles_of(table: FactTable, treatment: Treatment = "pair", threshold: float = THRESHOLD) -> IntArray:
