@@ -61,8 +61,8 @@ class _Moving:
 def reassign(study: Study, leaving: str, taking: str, *, random_bytes: RandomBytes = secrets.token_bytes) -> Reassigned:
     """Withdraw what ``leaving`` has still to do in open rounds and give it to ``taking``, in an order of their own.
 
-    Hidden repeats of it are withdrawn: nobody can repeat what another one coded. What is in a pack stays there. Raises
-    Refused where there is nothing to move.
+    Hidden repeats that are still to do are withdrawn: nobody can repeat what another one coded. What is in a pack stays
+    there. Raises Refused where there is nothing to move.
     """
     with writing(study.connection) as connection:
         old, new = find_coder(connection, leaving), insert_coder(connection, taking, "person", random_bytes)
@@ -93,9 +93,8 @@ def _withdraw(connection: sqlite3.Connection, old: Coder, assignments: list[int]
     withdraw = "UPDATE assignments SET withdrawn_utc = ?, in_queue = 0 WHERE"
     connection.executemany(f"{withdraw} id = ?", [(now, number) for number in assignments])
     connection.execute(
-        f"{withdraw} coder_id = ? AND occurrence > 1 AND state < 2 AND withdrawn_utc IS NULL AND EXISTS"
-        " (SELECT 1 FROM assignments f WHERE f.unit_id = assignments.unit_id AND f.coder_id = assignments.coder_id"
-        "  AND f.round = assignments.round AND f.occurrence = 1 AND f.withdrawn_utc IS NOT NULL)",
+        f"{withdraw} coder_id = ? AND occurrence > 1 AND state < 2 AND withdrawn_utc IS NULL AND NOT EXISTS"
+        " (SELECT 1 FROM leases l WHERE l.assignment_id = assignments.id AND l.ended_utc IS NULL)",
         (now, old.id),
     )
     connection.execute("UPDATE coders SET queue_version = queue_version + 1 WHERE id = ?", (old.id,))

@@ -10,12 +10,15 @@ from builder import filled, protocol, seeded
 
 from db.assigning import assign
 from db.coders import add_coder
+from db.coding import CodingSession
 from db.coverage import coverage
 from db.errors import AnnotateError
 from db.faults import Refused
 from db.known import set_known
 from db.labels import label_rows
+from db.overview import coder_progress
 from db.reassigning import reassign
+from db.records import Act
 from db.releasing import release_next
 from db.sampling import draw, strata_counts
 from db.study import Study, create_study
@@ -93,6 +96,20 @@ def test_who_takes_over_is_not_given_what_they_know_and_what_was_out_stays_out(s
     assert sum(row[2] for row in out) == 10  # what was released is released, and nothing else
     assert sampled.connection.execute("SELECT unit_id, pi FROM sample_units ORDER BY unit_id").fetchall() == pi
     assert verify(sampled).holds
+
+
+def test_who_has_left_has_no_repeat_to_do(sampled: Study) -> None:
+    assign(sampled, ["A"], seed=3, repeats=0.5)
+    with CodingSession.open(sampled.path, "A", protocol()) as session:
+        for _ in range(8):
+            item = session.next()
+            assert item is not None
+            session.save(Act("label", item.assignment, label="WRONG"))
+    assert reassign(sampled, "A", "C").moved == 16
+    (left,) = (each for each in coder_progress(sampled) if each.coder == "A")
+    assert (left.done, left.left) == (8, 0)
+    (main,) = coverage(sampled)
+    assert (main.meant, main.labels, main.repeats_meant) == (24, 8, 0)
 
 
 def due(study: Study) -> set[str | None]:
