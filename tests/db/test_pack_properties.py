@@ -226,7 +226,7 @@ def test_what_merging_takes_is_what_was_checked(tmp_path: Path) -> None:
 # --- who has the key --------------------------------------------------------------------------------
 
 ANY = st.one_of(
-    st.none(), st.booleans(), st.integers(-2, 2**40), st.floats(allow_nan=False), st.text(max_size=8),
+    st.none(), st.booleans(), st.integers(-2, 2**40), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=8),
     st.sampled_from(["WRONG", "a" * 64, "shown", "technical", "label"]), st.lists(st.integers(), max_size=2),
     st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
 )  # fmt: skip
