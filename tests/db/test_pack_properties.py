@@ -226,10 +226,10 @@ def test_what_merging_takes_is_what_was_checked(tmp_path: Path) -> None:
 # --- who has the key --------------------------------------------------------------------------------
 
 ANY = st.one_of(
-    st.none(), st.booleans(), st.integers(-2, 2**40), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=8),
-    st.sampled_from(["WRONG", "a" * 64, "shown", "technical", "label"]), st.lists(st.integers(), max_size=2),
-    st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
-)  # fmt: skip
+    *(st.none(), st.booleans(), st.integers(-2, 2**40), st.floats(allow_nan=False, allow_infinity=False)),
+    *(st.text(max_size=8), st.sampled_from(["WRONG", "a" * 64, "shown", "technical", "label"])),
+    *(st.lists(st.integers(), max_size=2), st.dictionaries(st.text(max_size=3), st.integers(), max_size=2)),
+)
 KEYS = st.sampled_from(["note", "label", "words", "target", "flag", "on", "kind", "reason", "rating", "sides", "zzz"])
 COLUMNS = st.sampled_from(["kind", "unit", "protocol", "tool", "utc", "active_ms", "fence", "origin", "blindness"])
 KINDS = st.sampled_from(
