@@ -212,7 +212,7 @@ def _impact_of(study: Source, protocol: Protocol, found: Loaded | None, wanted: 
     sample = None
     if found is not None:
         sample = load_sample(study, protocol, columns, found.labels, found.reference, treated=not wanted.lean)
-        if wanted.target == "auto" and _everything_labelled(corpus, sample):
+        if wanted.target == "auto" and everything_labelled(corpus, sample):
             return _impact_of(study, protocol, found, replace(wanted, target="population"))
     judges = wanted.judges if wanted.judges is not None else columns.judges
     options = options_of(wanted, by, strata)
@@ -282,7 +282,7 @@ def _chosen(scores: Sequence[Score], wanted: Sequence[str] | None) -> tuple[Scor
     return tuple(score for score in scores if score.name in wanted or set(score.parts) & set(wanted))
 
 
-def _everything_labelled(corpus: Records, sample: Sample) -> bool:
+def everything_labelled(corpus: Records, sample: Sample) -> bool:
     """Whether nothing of the corpus is left to estimate."""
     usable = sample.has(*("labelled", "unresolved"))
     open_records = int(corpus.count[~corpus.technical].sum())

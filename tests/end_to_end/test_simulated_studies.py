@@ -281,6 +281,8 @@ def test_wikiprofile_from_whole_questions_to_profiles_under_people(
     assert found["models"][gemma]["delta"]["encodes"]["low"] > 0
     assert found["judges"]["grader_1"]["rankings"]["encodes"]["models"]
     assert {r["threshold"] for r in tables["rows"]} == {0.5, 0.6, 0.7, 0.8, 0.9, 0.99}
+    assert "SIMULATED" in found["notes"][0]
+    assert found["target"] == target
 
 
 def test_wikiprofile_grades_of_questions(wiki: tuple[Path, list[Record]], cli: Cli) -> None:
