@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from db.clock import utc_now
+from db.connection import reading
 from db.errors import AnnotateError
 from db.freezing import frozen, looks
 from db.monitor import repeat_labels
@@ -33,19 +34,20 @@ def live_board(study: Study, width: float, names: bool) -> Board:
     judges = judge_names(study)
     main = fixed.judge if fixed is not None and fixed.judge in judges else next(iter(judges), None)
     wanted = Wanted(by=(), judges=None if main is None else (main,), draws=DRAWS, names=names, lean=True)
-    found = Loaded.of(study, wanted)
+    with reading(study.connection):  # and no longer: a view that is held keeps SQLite from folding its log back
+        found, own = Loaded.of(study, wanted), repeat_labels(study)
     if not found.answered:
         section = Section("Agreement", note="No human labels yet.")
         return Board(study.title, (section,), utc_now(), {"agreement": None}, looks(study))
     people = people_agreement(found.labels, ())
-    own = _self_agreements(study)
+    alone = _self_agreements(*own)
     changed, change = _score_change(found, wanted, width, fixed.primary if fixed else None)
     facts = {
         "agreement": {name: _estimate(each) for name, each in people.coefficients.items()},
-        "self_agreement": {str(who): _self_facts(each) for who, each in own.items()},
+        "self_agreement": {str(who): _self_facts(each) for who, each in alone.items()},
         "score_change": change,
     }
-    sections = (_agreement(people), *([_own(own)] if own else []), changed)
+    sections = (_agreement(people), *([_own(alone)] if alone else []), changed)
     return Board(study.title, sections, utc_now(), facts, looks(study))
 
 
@@ -61,10 +63,11 @@ def _score_change(
     return _impact(impact, width, primary), _impact_facts(impact, width)
 
 
-def _self_agreements(study: Study) -> Mapping[Any, SelfAgreement]:
+def _self_agreements(
+    first: Mapping[Hashable, Mapping[Hashable, str]], second: Mapping[Hashable, Mapping[Hashable, str]]
+) -> Mapping[Any, SelfAgreement]:
     from agreement import self_agreements
 
-    first, second = repeat_labels(study)
     return self_agreements(first, second) if second else {}
 
 

@@ -39,8 +39,7 @@ class StudyDashboard:
         record_lead_view(study, "dashboard")
         from annotate.board_live import live_board
 
-        with reading(study.connection):
-            return live_board(study, self._width, self._names)
+        return live_board(study, self._width, self._names)
 
     def close(self) -> None:
         """Nothing is kept open here."""
