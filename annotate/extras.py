@@ -33,6 +33,7 @@ OPTIONAL: Final = (
     Extra("ehq", "ehq", "ehq", "the judge by rules of the EHQ benchmark"),
     Extra("pyrage", "pyrage", "passphrase", "packs under a passphrase"),
     Extra("aiohttp", "aiohttp", "web", "coding in a browser"),
+    Extra("jinja2", "jinja2", "web", "coding in a browser"),
     Extra("textual-serve", "textual_serve", "web", "coding in a browser"),
     Extra("ibis-framework", "ibis", "duckdb", "counting a corpus that is not imported"),
     Extra("duckdb", "duckdb", "duckdb", "counting a corpus on one machine"),

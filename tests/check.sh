@@ -17,6 +17,7 @@ want tmux tmux
 want strace strace
 if [ "${CI:-}" = true ]; then
   want chromium chromium
+  want openssl openssl
   want pdftoppm poppler-utils
   want pdflatex texlive-latex-base texlive-latex-recommended lmodern
   want Rscript r-base-core
