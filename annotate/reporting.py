@@ -28,7 +28,7 @@ RUN = "run.json"
 FOLDERS = {"tables": (".csv", ".tex"), "figures": (".svg", ".pdf", ".png")}
 FORMS = ("html", "markdown", "pdf", "csv", "latex", "figures")
 """What a report can be drawn as. `figures` are SVG always, and PDF and PNG for print with the extra."""
-_NEEDS = {"pdf": ("typst", "pdf"), "figures": ("matplotlib", "figures")}
+_NEEDS = {"pdf": ("typst", "the PDF"), "figures": ("matplotlib", "figures as PDF and PNG")}
 Files = dict[str, str | bytes]
 
 
@@ -84,13 +84,16 @@ def missing_extras(forms: Sequence[str]) -> dict[str, str]:
     """By form, what is left out and how to have it. Raises AnnotateError where the form was named."""
     from importlib.util import find_spec
 
+    from annotate.extras import OPTIONAL
+
+    how = {each.module: each.how for each in OPTIONAL}
     found: dict[str, str] = {}
-    for form, (module, extra) in _NEEDS.items():
+    for form, (module, what) in _NEEDS.items():
         if find_spec(module) is None:
-            how = f"pip install 'annotate-judge[{extra}]'"
             if form in forms:
-                raise AnnotateError(f"The form {form} needs {module}, which is not installed.", f"Install it: {how}")
-            found[form] = f"{'figures as PDF and PNG' if form == 'figures' else 'the PDF'} ({how})"
+                message = f"The form {form} needs {module}, which is not installed."
+                raise AnnotateError(message, f"Install it: {how[module]}")
+            found[form] = f"{what} ({how[module]})"
     return found
 
 
