@@ -20,7 +20,7 @@ from db.texts import UNSTORABLE
 
 DIGEST_LENGTH = 32
 _BAD_KEY = re.compile("[\x00\x1f\ud800-\udfff]")
-_MOST_KEYS = 200_000
+_MOST_KEYS = 50_000
 
 
 class BadRow(Exception):
