@@ -147,7 +147,8 @@ def _parts(keys: Sequence[str], size: int = 20_000) -> Iterator[list[str]]:
 def fetch_records(opened: Opened, units: Sequence[FoundUnit], unit: UnitKind) -> list[dict[str, Any]]:
     """The records of the drawn units as the source has them, in the order of the units; of copies, one.
 
-    Where items were drawn, all their records. Raises EngineError where a unit has none.
+    Where items were drawn, all their records but those that contradict each other. Raises EngineError where a unit has
+    none.
     """
     from annotate.counting.records import raw_records
 
@@ -160,7 +161,8 @@ def fetch_records(opened: Opened, units: Sequence[FoundUnit], unit: UnitKind) ->
                 found[place] = record
     if len({place[0] for place in found}) < len(units):
         raise EngineError("Some drawn records could not be fetched.", "Did the source change meanwhile?")
-    return [found[place] for place in sorted(found)]
+    contradicting = _contradicting(opened, {whole for _, whole in found}) if unit == "item" else set()
+    return [found[place] for place in sorted(found) if place[1] not in contradicting]
 
 
 def _own(unit: FoundUnit) -> str:

@@ -127,6 +127,18 @@ def test_contradicting_records_are_not_drawn(tmp_path: Path) -> None:
     assert {row[:4] for row in drawn(path)} == left
 
 
+def test_whole_items_come_without_their_contradicting_records(tmp_path: Path) -> None:
+    path = new_study(tmp_path / "s.db")
+    odd = [row | {"gpt": "WRONG" if row["gpt"] == "CORRECT" else "CORRECT"} for row in ROWS[::6]]
+    source = layout(tmp_path / "runs", [*ROWS, *odd], "jsonl", 2)
+    call("sample", path, "--n", 20, "--unit", "item", "--by", "topic", "--anyway", "--source", source, "--map", MAP)
+    units = drawn(path)
+    assert len({row[0] for row in units}) == 20
+    assert len(units) == 20 * 5
+    left = {(row["item"], row["model"], "", row["repeat"]) for at, row in enumerate(ROWS) if at % 6}
+    assert {row[:4] for row in units} <= left
+
+
 @pytest.fixture
 def coded(rows_study: Path, tmp_path: Path) -> Iterator[tuple[Path, Path, Path]]:
     """Two studies with the same sample and labels, one with all rows and one with the drawn alone; and the source."""
