@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ from annotate.analysis.labels import StudyLabels
 from annotate.analysis.reference import Reference
 from annotate.studies import study_protocol
 from db.export_rows import content_rows
-from db.records import ItemRow, Protocol, ResponseRow
+from db.records import MISSING_LABEL, ItemRow, Protocol, ResponseRow
 from db.study import Study
 
 SHOWN = 5
@@ -23,14 +24,15 @@ def worst_errors(
 ) -> dict[str, list[dict[str, Any]]]:
     """By judge, the off-diagonal cells of the confusion matrix that are worth most, summed over models, largest first.
 
-    Each has the units in it and up to ten of them, taken in the order of their random ids. ``text`` False: examples
-    say which unit, model and labels only.
+    Each has the units in it and up to ten of them, taken in the order of their random ids. A score that is no sum over
+    units, as profiles are, gives no cell a worth: then they come by their number of units. ``text`` False: examples say
+    which unit, model and labels only.
     """
     within = _scopes(study_protocol(study), labels)
     found = {
         judge: [
             {**cell, "examples": _examples(labels, reference, judge, cell, within)}
-            for cell in _cells(impact["judges"][judge])[:SHOWN]
+            for cell in (_cells(impact["judges"][judge]) or _frequent(labels, reference, judge))[:SHOWN]
         ]
         for judge in impact["judges"]
     }
@@ -61,6 +63,17 @@ def _cells(impact: Mapping[str, Any]) -> list[dict[str, Any]]:
             mine["units"] += cell["units"]
             mine["worth"][name] = cell["contribution"]
     return sorted(total.values(), key=lambda cell: -sum(abs(value) for value in cell["worth"].values()))
+
+
+def _frequent(labels: StudyLabels, reference: Reference, judge: str) -> list[dict[str, Any]]:
+    """Off-diagonal cells by their labelled units, most first; their worth is not known."""
+    pairs = zip(labels.judges[judge], reference.human.label, strict=True)
+    counts = Counter((said, human) for said, human in pairs if human is not None and said != human)
+    return [
+        {"part": "", "judge": said, "human": human, "units": float(n), "worth": {}}
+        for (said, human), n in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+        if said != MISSING_LABEL
+    ]
 
 
 Scope = Callable[[str, int], bool]

@@ -18,8 +18,9 @@ def errors_part(pieces: Pieces) -> Iterator[Block]:
         return
     yield Heading(2, ("The judge's errors worth most",))
     yield paragraph(
-        "Cells of the confusion matrix by what they move the headline score by, summed over models. The examples are "
-        "the first in the order of their random ids: nobody chose them."
+        "Cells of the confusion matrix by what they move the headline score by, summed over models; by their number of "
+        "units where the score is no sum over units. The examples are the first in the order of their random ids: "
+        "nobody chose them."
     )
     for judge, cells in errors.items():
         if cells:
@@ -33,9 +34,10 @@ def _cell(pieces: Pieces, place: str) -> Iterator[Block]:
     worth: Line = ()
     for model in cell["worth"]:
         worth = said(worth, ", " if worth else "", name(model), " ", Ref(f"{place}/worth{pointer(model)}", "change"))
+    moves: Line = ("; moves ", Name(cell["part"]), " by ", *worth) if worth else ()
     yield paragraph(
         "Judge ", Name(cell["judge"]), ", people ", Name(cell["human"]), ": ", Ref(f"{place}/units", "count"),
-        " units; moves ", Name(cell["part"]), " by ", worth, ".",
+        " units", *moves, ".",
     )  # fmt: skip
     examples = tuple(
         block for at in range(len(cell["examples"])) for block in _example(pieces, f"{place}/examples/{at}")

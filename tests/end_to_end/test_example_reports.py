@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 import sys
@@ -103,3 +104,15 @@ def test_examples_of_an_error_are_of_the_items_that_the_score_is_about(study: Pa
         shown = [each for cell in cells for each in cell["examples"]]
         assert shown
         assert all(each["item"].startswith("OK-") for each in shown)
+
+
+def test_a_score_that_is_no_sum_still_has_errors_to_look_at(study: Path) -> None:
+    """Profiles: the cells come by their number of labelled units, as counted in labels.csv."""
+    if study.parent.name.startswith("wikiprofile"):
+        results = json.loads((study.parent / "report" / "results.json").read_text(encoding="utf-8"))
+        first = results["errors"]["grader_1"][0]
+        assert first["worth"] == {}
+        assert len(first["examples"]) == min(10, int(first["units"])) > 0
+        with (study.parent / "report" / "labels.csv").open(encoding="utf-8", newline="") as file:
+            pairs = [(row["judge:grader_1"], row["reference"]) for row in csv.DictReader(file)]
+        assert pairs.count((first["judge"], first["human"])) == first["units"]
