@@ -133,7 +133,7 @@ class SourceCorpus:
             reason = f": {first.reason}" if first is not None else ""
             raise AnnotateError(
                 f"{refused.report.rejected:,} of the drawn records could not be imported{reason}.",
-                "The study is unchanged.",
+                "The study is unchanged. Are question and response mapped, and is --items named for ehq?",
             ) from None
         finally:
             shutil.rmtree(folder, ignore_errors=True)
