@@ -9,9 +9,9 @@ from annotate.reports.document import Block, Line, Name, Ref, pointer
 from annotate.reports.pieces import Pieces, name, row, said, table
 
 TREATMENTS = {
-    "fact": "one question drops the fact",
-    "pair": "a pair of questions drops it",
-    "partial": "the same, partial credit",
+    "fact": "any question",
+    "pair": "any pair of questions",
+    "partial": "any pair, part credit",
 }
 RATES = ("encodes", "knows", "knows with thinking")
 
@@ -37,12 +37,12 @@ def _kept(pieces: Pieces, root: str, found: dict[str, Any]) -> Block:
             TREATMENTS[each["treatment"]],
             *(pieces.count(f"{root}/kept/{at}/{key}") for key in ("facts", "kept", "not_gradable", "direct_inference")),
         )
-        for at, each in enumerate(found["kept"])
+        for at, each in sorted(enumerate(found["kept"]), key=lambda pair: _first(found, pair[1]["model"]))
         if each["threshold"] == found["threshold"]
     ]
-    head = ("model", "what is dropped", "facts", "kept", "not gradable", "direct inference")
+    head = ("model", "dropped for", "facts", "kept", "not gradable", "direct inference")
     return table(
-        "Facts that each treatment of partial and other answers keeps, under the judge", head, rows, right=range(2, 6)
+        "Facts kept under the judge; a fact is dropped for what cannot be graded in it", head, rows, right=range(2, 6)
     )
 
 
@@ -81,7 +81,11 @@ def _treatments(pieces: Pieces, root: str, found: dict[str, Any], model: str) ->
         )
     ]
     title = said("Profiles of ", name(model), " by treatment, share of the facts kept")
-    return table(title, _heads(people, "score", "what is dropped"), rows, right=range(2, 5))
+    return table(title, _heads(people, "score", "dropped for"), rows, right=range(2, 5))
+
+
+def _first(found: dict[str, Any], model: str) -> int:
+    return list(dict.fromkeys(each["model"] for each in found["kept"])).index(model)
 
 
 def _order(found: dict[str, Any], part: str) -> int:
