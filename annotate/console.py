@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,15 @@ def visible(text: str) -> str:
     from tui.safetext import safe
 
     return str(safe(text))
+
+
+def typed(word: object) -> str:
+    """A path or a name as it is typed in a shell, quoted where it must be."""
+    if os.name == "nt":
+        import subprocess
+
+        return subprocess.list2cmdline([str(word)])
+    return shlex.quote(str(word))
 
 
 def out() -> Console:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotate.analysis.facts import coding_facts, count_facts, design_facts
+from annotate.console import typed
 from annotate.studies import study_protocol
 from db.cases import DIFFER, people_queue
 from db.coverage import coverage
@@ -64,7 +65,7 @@ def _next(facts: dict[str, Any]) -> str:
         return "annotate assign {study} --coders …"
     waiting = [each["coder"] for each in facts["coders"] if each["left"] and each["kind"] != "imported"]
     if waiting:
-        return f"annotate code {{study}} --coder '{waiting[0]}'"
+        return f"annotate code {{study}} --coder {typed(waiting[0])}"
     if facts["disagreements"]:
         return "annotate adjudicate {study} --by …"
     return "annotate agreement {study}, annotate impact {study}, annotate report {study} --out DIR"

@@ -111,7 +111,7 @@ def opened_pack(path: Path, passphrase_file: Path | None) -> Iterator[StudyConne
 
 def tell_status(path: Path, passphrase_file: Path | None, as_json: bool) -> None:
     """Print whose pack it is and how far it is."""
-    from annotate.console import emit_json, visible
+    from annotate.console import emit_json, typed, visible
     from db.pack_verify import pack_head, pack_progress
 
     with opened_pack(path, passphrase_file) as connection:
@@ -123,5 +123,6 @@ def tell_status(path: Path, passphrase_file: Path | None, as_json: bool) -> None
         return
     print(visible(f"A pack of {name}, made {made[:16].replace('T', ' ')} UTC: {progress.total:,} items."))
     print(f"{progress.done:,} done, {progress.skipped:,} skipped for good, {progress.left:,} left.")
-    then = f"annotate code {path}" if progress.left else f"send it back, for: annotate merge STUDY.db {path.name}"
+    back = f"send it back, for: annotate merge STUDY.db {typed(path.name)}"
+    then = f"annotate code {typed(path)}" if progress.left else back
     print(visible(f"Next: {then}"))

@@ -49,7 +49,7 @@ def assign(study: Path, coders: str, round_name: str, kind: str | None, as_json:
     an own seeded order for each coder.
     """
     from annotate.assigning import assigned_facts, hand_out, kind_of_round
-    from annotate.console import emit_json, table
+    from annotate.console import emit_json, table, typed
     from db.study import open_study
 
     with open_study(study) as opened:
@@ -68,4 +68,4 @@ def assign(study: Path, coders: str, round_name: str, kind: str | None, as_json:
                 who = load.coder.name or load.coder.pseudonym
                 click.echo(f"{who} knows {load.left_out:,} of the units from training, checks or reviews: not given.")
         first = found.loads[0].coder
-        click.echo(f"Next: annotate code {study} --coder {first.name}")
+        click.echo(f"Next: annotate code {typed(study)} --coder {typed(first.name or first.pseudonym)}")

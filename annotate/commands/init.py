@@ -26,7 +26,7 @@ def init(study: Path, protocol_name: str, title: str, as_json: bool) -> None:
 
     A study is one SQLite file with its protocol inside. Nothing is ever written over: an existing file is refused.
     """
-    from annotate.console import emit_json
+    from annotate.console import emit_json, typed
     from annotate.protocols import load_protocol
     from db.study import create_study
 
@@ -38,4 +38,4 @@ def init(study: Path, protocol_name: str, title: str, as_json: bool) -> None:
             return
         asks = ", ".join(protocol.label_names) or "a rating"
         click.echo(f"Made {made.path}: protocol {protocol.name} ({asks}).")
-        click.echo(f"Next: annotate import {study} …")
+        click.echo(f"Next: annotate import {typed(study)} …")

@@ -40,7 +40,7 @@ def pack(
     For coders on other machines. It holds what this coder may see and nothing else: no model, no judge, no other coder.
     Until it is merged or recalled, its items are coded there and not here. Items of training rounds stay here.
     """
-    from annotate.console import emit_json, visible
+    from annotate.console import emit_json, typed, visible
     from annotate.studies import study_protocol
     from db.pack_make import make_pack
     from db.study import open_study
@@ -56,7 +56,8 @@ def pack(
     click.echo(visible(f"{out}: {made.items:,} items of {coder}{encrypted}. They are coded there until it is merged."))
     if made.training:
         click.echo(f"{made.training:,} training items stay here: their feedback must not be in the file.")
-    click.echo(visible(f"There: annotate code {out.name}\nThen here: annotate merge {study} {out.name}"))
+    name = typed(out.name)
+    click.echo(visible(f"There: annotate code {name}\nThen here: annotate merge {typed(study)} {name}"))
 
 
 def _passphrase(out: Path, asked: bool, file: Path | None) -> str | None:

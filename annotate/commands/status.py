@@ -40,7 +40,7 @@ def status(study: Path, passphrase_file: Path | None, as_json: bool) -> None:
 
 
 def _show(facts: dict[str, Any], study: Path) -> None:
-    from annotate.console import table, visible
+    from annotate.console import table, typed, visible
 
     click.echo(visible(f"{facts['title']}: protocol {facts['protocol']}, version {facts['protocol_version']}"))
     counts = facts["counts"]
@@ -64,7 +64,7 @@ def _show(facts: dict[str, Any], study: Path) -> None:
         )
     for due in facts["due"]:
         click.echo(f"Due {due['due'][:10]}: {due['left']:,} of {due['coder']} in round {due['round']}.")
-    click.echo(f"Next: {facts['next'].format(study=study)}")
+    click.echo(f"Next: {facts['next'].replace('{study}', typed(study))}")
 
 
 def _design(design: dict[str, Any] | None) -> str:

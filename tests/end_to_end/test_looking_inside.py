@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,20 @@ def test_status_says_what_comes_next(cli: Cli, tmp_path: Path, ehq_study: Path) 
     cli("sample", ehq_study, "--n", 200)
     assert "Next: annotate assign" in cli("status", ehq_study).out
     cli("assign", ehq_study, "--coders", "Ada")
-    assert "--coder 'Ada'" in cli("status", ehq_study).out
+    assert "--coder Ada" in cli("status", ehq_study).out
+
+
+@pytest.mark.parametrize("name", ["Zoë O'Brien", "Ann Lee", "{x}", "$HOME"])
+def test_what_comes_next_can_be_typed_as_it_stands(cli: Cli, ehq_study: Path, tmp_path: Path, name: str) -> None:
+    cli("sample", ehq_study, "--n", 200)
+    for text in (cli("assign", ehq_study, "--coders", name).out, cli("status", ehq_study).out):
+        command = next(line for line in text.splitlines() if line.startswith("Next: ")).removeprefix("Next: ")
+        assert shlex.split(command) == ["annotate", "code", str(ehq_study), "--coder", name]
+    pack = tmp_path / "to be done.pack"
+    there, here = cli("pack", ehq_study, "--coder", name, "--out", pack).out.splitlines()[1:3]
+    assert shlex.split(there) == ["There:", "annotate", "code", pack.name]
+    assert shlex.split(here) == ["Then", "here:", "annotate", "merge", str(ehq_study), pack.name]
+    assert shlex.split(cli("status", pack).out.splitlines()[-1]) == ["Next:", "annotate", "code", str(pack)]
 
 
 def test_status_shows_no_label_of_a_judge(cli: Cli, ehq_study: Path) -> None:
