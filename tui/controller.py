@@ -230,7 +230,7 @@ class Controller:
     def receive(self, report: Report) -> None:
         match report:
             case ask.Shown(view, saved, act):
-                self._count(saved, act)
+                self._count(saved, act, view.item)
                 self._meet(view)
                 self._say(saved, act)
             case ask.Stays():
@@ -246,11 +246,12 @@ class Controller:
             case ask.Broken(error):
                 self.face.crash(error)
 
-    def _count(self, saved: object, act: Act | None) -> None:
+    def _count(self, saved: object, act: Act | None, after: CodingItem | None) -> None:
         self._failed, self.failure = None, ""
         if isinstance(saved, Saved):
-            here = None if act is None or self.item is None else self.item.position  # it is still the act's own item
-            self.tally.add(saved.kind, here, None if act is None else act.label)
+            item = after if act is None else self.item  # undo leads to its item, another act away from its own
+            label = saved.annotation.label if saved.annotation else None
+            self.tally.add(saved.kind, item.position if item else None, label)
             if saved.kind == "confirm":
                 self.pending = None
                 self.face.codebook_changed()
@@ -276,7 +277,7 @@ class Controller:
         self._activity.begin(sum(len(text.split()) for text in texts if text), self._clock())
 
     def _stays(self, report: ask.Stays) -> None:
-        self._count(report.saved, report.act)
+        self._count(report.saved, report.act, self.item)
         if report.view is not None:
             self.view = report.view
         if report.saved is not None and report.saved.kind == "highlight":

@@ -214,10 +214,14 @@ class PlainDesk:
                 if self.prompt("Enter saves again, drop gives it up:").strip().casefold() == "drop":
                     raise
             else:
-                self.tally.add(saved.kind, None if self.view.item is None else self.view.item.position, act.label)
+                self._count(saved, self.view)
                 if saved.feedback:
                     self.say(saved.feedback)
                 return saved
+
+    def _count(self, saved: Saved, view: View) -> None:
+        label = saved.annotation.label if saved.annotation else None
+        self.tally.add(saved.kind, view.item.position if view.item else None, label)
 
     def _stay(self, act: Act, told: str) -> bool:
         self._save(act)
@@ -267,7 +271,7 @@ class PlainDesk:
     def _move(self, kind: str) -> bool:
         report = ask.Move(kind, self.talk.activity.take(self._clock()))(self.session)
         if isinstance(report, ask.Shown) and report.saved is not None:
-            self.tally.add(kind, None, None)
+            self._count(report.saved, report.view)
             self.say(f"{'undone' if kind == 'undo' else 'done again'}: {report.saved.undone_kind}")
         return self._go(report)
 

@@ -10,10 +10,13 @@ BREAK_EVERY: Final = 50 * 60.0
 BREAK: Final = "50 minutes at work. A short break keeps labels good."
 BREAK_IS: Final = 5 * 60.0
 """Seconds without a key that count as a break."""
+TAKEN_BACK: Final = ""
+"""Stands for no label at all; no label is called so."""
 
 
 class SessionSummary(NamedTuple):
-    """``coded``: acts that gave a label or a rating; ``items``: different items among them; times in seconds.
+    """``coded``: acts that gave a label or a rating; ``items``: items that still have one at the end, ``by_label`` each
+    under its last label; times in seconds.
 
     ``left`` is the number of items still to do, ``finished`` whether none was.
     """
@@ -67,24 +70,35 @@ class Tally:
     def __init__(self, started: float, active: float = 0.0) -> None:
         self.started, self.active = started, active
         self.coded = self.skipped = self.notes = self.flags = self.undone = 0
-        self._items = 0
-        """A bit for each position in the queue that was coded: a day of labels takes a few hundred bytes."""
-        self.labels: Counter[str] = Counter()
+        self._said = bytearray()
+        """For each position in the queue what this session left there: 0 nothing, else the number of its label."""
+        self._labels: list[str | None] = []
         self.last: float | None = None
         self.at_work = 0.0
         self.tired = False
         """A break was suggested and not taken since."""
 
     def add(self, kind: str, position: int | None, label: str | None) -> None:
-        """Count one saved act, on the item at this position of the queue."""
-        if kind in ("label", "rating") and position is not None:
-            self.coded += 1
-            self._items |= 1 << position
-            self.labels.update([label] if label else [])
+        """Count one saved act. ``position``: of its item in the queue; ``label``: the item's label after it."""
+        given = kind in ("label", "rating")
+        if position is not None and (given or (kind in ("undo", "redo") and self._here(position))):
+            self._leave(position, label, given)
+        self.coded += given and position is not None
         self.skipped += kind == "skip"
         self.notes += kind == "note"
         self.flags += kind == "flag"
         self.undone += kind == "undo"
+
+    def _here(self, position: int) -> bool:
+        """Whether this session has labelled the item, or has taken that back."""
+        return position < len(self._said) and self._said[position] > 0
+
+    def _leave(self, position: int, label: str | None, given: bool) -> None:
+        self._said.extend(bytes(max(0, position + 1 - len(self._said))))
+        kept = label if label is not None or given else TAKEN_BACK
+        if kept not in self._labels:
+            self._labels.append(kept)
+        self._said[position] = self._labels.index(kept) + 1
 
     def break_due(self, now: float) -> bool:
         """Call at every key; True once each time that a break is due."""
@@ -98,16 +112,23 @@ class Tally:
         self.tired = True
         return True
 
+    def _counts(self) -> Counter[str | None]:
+        """How many items stand under each label that this session gave; None for a rating alone."""
+        found = Counter({label: self._said.count(number) for number, label in enumerate(self._labels, 1)})
+        del found[TAKEN_BACK]
+        return +found
+
     def summary(self, coder: str, now: float, left: int, total: int) -> SessionSummary:
+        counts = self._counts()
         return SessionSummary(
             coder=coder,
             coded=self.coded,
-            items=self._items.bit_count(),
+            items=counts.total(),
             skipped=self.skipped,
             notes=self.notes,
             flags=self.flags,
             undone=self.undone,
-            by_label=tuple(self.labels.most_common()),
+            by_label=tuple((label, count) for label, count in counts.most_common() if label is not None),
             active_seconds=self.active,
             elapsed_seconds=now - self.started,
             left=left,

@@ -112,13 +112,28 @@ def test_a_pause_of_five_minutes_is_a_break():
     assert due == [6_200]  # fifty minutes after 3,200
 
 
+def test_what_was_undone_is_no_label_of_the_summary():
+    tally = Tally(started=0.0)
+    tally.add("label", 1, "A")
+    tally.add("label", 2, "B")
+    tally.add("undo", 2, None)
+    tally.add("undo", 5, None)  # given in an earlier session
+    assert (tally.summary("ada", 1.0, 0, 0).items, tally.summary("ada", 1.0, 0, 0).by_label) == (1, (("A", 1),))
+    tally.add("redo", 2, "B")
+    tally.add("undo", 2, None)
+    tally.add("label", 2, "C")
+    tally.add("rating", 3, None)
+    found = tally.summary("ada", 1.0, 0, 0)
+    assert (found.coded, found.items, found.by_label, found.undone) == (4, 3, (("A", 1), ("C", 1)), 3)
+
+
 def test_the_summary_in_words():
     tally = Tally(started=0.0, active=90.0)
     for position, label in ((7, "A"), (100_000, "B"), (7, "B")):
         tally.add("label", position, label)
     tally.add("skip", 8, None)
     told = dict(tally.summary("ada", 600.0, left=10, total=13).lines())
-    assert told["Items coded"] == "2 (B 2, A 1)"
+    assert told["Items coded"] == "2 (B 2)"  # each item under the label that it has now
     assert told["Time at work"] == "2 min (of 10 min; pauses not counted)"
     assert told["Pace"] == "45 s an item"
     assert told["At this pace"] == "8 min to go"  # 10 x 45 s
