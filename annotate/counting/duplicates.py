@@ -90,6 +90,6 @@ def _first(engine: Engine, each: Expression, flag: bool) -> list[dict[str, Any]]
     kind = CONFLICTING if flag else IDENTICAL
     rows = engine.run(keys).to_pylist()
     return [
-        {"kind": kind, **dict(zip(_NAMES, row["whole"].split(SEPARATOR), strict=False)), "records": row["n"]}
+        {"kind": kind, **dict(zip(_NAMES, row["whole"].split(SEPARATOR), strict=False)), "records": int(row["n"])}
         for row in rows
     ]

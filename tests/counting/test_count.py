@@ -156,6 +156,8 @@ def test_copies_count_once_and_contradictions_not_at_all(engine: Engine, tmp_pat
             ("identical copies", rows[4]["item"], 2): 1,
             ("conflicting records", rows[7]["item"], 2): 1,
         }
+        write_cells(table, tmp_path / f"{kind}.cells")  # what is listed is written as JSON: whole numbers, no decimals
+        assert read_cells(tmp_path / f"{kind}.cells").run["duplicates"] == table.run["duplicates"]
 
 
 @pytest.mark.parametrize(
