@@ -56,7 +56,8 @@ def test_three_numbers_of_the_golden_files_counted_from_the_published_tables() -
     agree = sum(a == b for a, b in both) / len(both)
     golden = results()
     assert golden["counts"]["responses"] == len(final) == 1490
-    assert golden["impact"]["judges"]["gpt-4"]["models"][""]["human"]["accuracy"] == pytest.approx(final.count("Yes") / 1490, abs=1e-9)
+    scores = golden["impact"]["judges"]["gpt-4"]["models"][""]["human"]
+    assert scores["accuracy"] == pytest.approx(final.count("Yes") / 1490, abs=1e-9)
     assert golden["people"]["coefficients"]["percent_agreement"]["value"] == pytest.approx(agree, abs=1e-9)
     assert golden["people"]["n_units"] == len(both)
     markdown = (FOLDER / "report.md").read_text(encoding="utf-8")
