@@ -8,6 +8,7 @@ from pathlib import Path
 
 from db.errors import AnnotateError
 
+PACK_AGAIN = "Ask for the file again; if it is lost, 'annotate recall' takes back what was in it."
 DISK_FULL_BYTES = 16 * 1024 * 1024
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from db.chain import EventRow, row_json
 from db.connection import PACK_ID, StudyConnection, check_identity, is_encrypted, is_pack, reading
-from db.faults import damaged, translate
+from db.faults import PACK_AGAIN, DamagedStudy, damaged, translate
 from db.incoming import Incoming, IncomingLog, rows_of
 from db.pack import check_format, open_pack
 from db.pack_content import content_of, spelled
@@ -76,9 +76,17 @@ def reading_pack(path: str | Path, ask: Ask | None = None) -> Iterator[StudyConn
             with open_pack(real, read_only=True) as pack:
                 yield pack.connection
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise translate(error, real) from error
+        found = translate(error, real)
+        raise _again(found) if isinstance(found, DamagedStudy) else found from error
     except (ValueError, TypeError, LookupError, AttributeError) as error:
-        raise damaged(real, f"{type(error).__name__}: {error}") from error
+        raise _again(damaged(real, f"{type(error).__name__}: {error}")) from error
+    except DamagedStudy as error:
+        raise _again(error) from error
+
+
+def _again(error: DamagedStudy) -> DamagedStudy:
+    """The same said of a pack: it has no backups, and what is repaired cannot be told from what was changed."""
+    return DamagedStudy(error.message, PACK_AGAIN)
 
 
 def _content(path: Path, name: str, ask: Ask | None) -> bytes | None:

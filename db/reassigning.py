@@ -46,6 +46,11 @@ _OPEN = f"""
     ORDER BY a.batch_id, a.position"""
 
 
+_AWAY = """
+    SELECT count(*) FROM assignments a JOIN leases l ON l.assignment_id = a.id AND l.ended_utc IS NULL
+    WHERE a.coder_id = ? AND a.state < 2 AND a.withdrawn_utc IS NULL"""
+
+
 @dataclass(frozen=True, slots=True)
 class _Moving:
     """An assignment that changes hands."""
@@ -71,13 +76,19 @@ def reassign(study: Study, leaving: str, taking: str, *, random_bytes: RandomByt
         found = _open_assignments(connection, old, new)
         moving = [each for each in found if not each.taken]
         if not moving:
-            raise Refused(f"{leaving} has nothing to do that {taking} could take over.")
+            raise _nothing(connection, old, leaving, taking)
         _withdraw(connection, old, [each.assignment_id for each in moving])
         batches = tuple(
             _move(connection, batch, [each for each in moving if each.batch == batch], old, new, random_bytes)
             for batch in dict.fromkeys(each.batch for each in moving)
         )
         return Reassigned(len(moving), len(found) - len(moving), batches)
+
+
+def _nothing(connection: sqlite3.Connection, old: Coder, leaving: str, taking: str) -> Refused:
+    (away,) = connection.execute(_AWAY, (old.id,)).fetchone()
+    recall = f"{away:,} are in a pack: 'annotate recall' takes them back, and then they can be given." if away else ""
+    return Refused(f"{leaving} has nothing to do that {taking} could take over.", recall)
 
 
 def _open_assignments(connection: sqlite3.Connection, old: Coder, new: Coder) -> list[_Moving]:

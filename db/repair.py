@@ -17,10 +17,10 @@ from pathlib import Path
 
 from db.annotations import refold
 from db.backups import private_file
-from db.connection import LATEST, StudyConnection, open_connection, writing
+from db.connection import LATEST, StudyConnection, is_pack, open_connection, writing
 from db.damaged import backups_of, copied, empty_study, open_damaged
 from db.errors import AnnotateError
-from db.faults import StudyError, gone, translate
+from db.faults import PACK_AGAIN, IsPack, StudyError, gone, translate
 from db.ids import RandomBytes
 from db.lead import record
 from db.places import check_place
@@ -60,6 +60,8 @@ def repair(path: str | Path, target: str | Path, *, random_bytes: RandomBytes = 
     source, new = real_path(path), real_path(target)
     if not source.is_file():
         raise gone(source)
+    if is_pack(source):
+        raise IsPack(f"{source}: is a pack, not a study; packs are not repaired.", PACK_AGAIN)
     if new.exists():
         raise StudyError(f"{new}: there is already a file of that name.", "Name another one.")
     check_place(new)

@@ -28,6 +28,7 @@ from db.pack_make import make_pack
 from db.pack_merge import Conflicts, OlderPack, merge_pack
 from db.pack_read import read_pack
 from db.questions import answer_question, open_questions
+from db.reassigning import reassign
 from db.records import Act, LabelRule
 from db.repair import repair
 from db.rounds import set_round_state
@@ -655,6 +656,26 @@ def test_a_study_that_was_repaired_after_a_merge_holds(home: Path, ada: Path) ->
         merge_pack(study, read_pack(ada), lambda text, name: protocol())
         assert verify(study).holds
     assert labels(home.with_name("new.db"))[:3] == ["WRONG", "HEDGE", "ABSTAIN"]
+
+
+def test_a_pack_is_not_repaired_and_one_that_is_cut_off_is_asked_for_again(home: Path, ada: Path) -> None:
+    code(ada, "wh")
+    with pytest.raises(IsPack, match="packs are not repaired. Ask for the file again"):
+        repair(ada, home.with_name("new.db"))
+    assert not home.with_name("new.db").exists()
+    ada.write_bytes(ada.read_bytes()[:50_000])
+    with pytest.raises(DamagedStudy, match="Ask for the file again; if it is lost, 'annotate recall'") as told:
+        read_pack(ada)
+    assert "backups" not in str(told.value)
+
+
+def test_what_is_all_in_a_pack_is_given_to_another_coder_once_it_is_recalled(home: Path, ada: Path) -> None:
+    code(ada, "wh")
+    with open_study(home) as study:
+        with pytest.raises(Refused, match="nothing to do that Cyd could take over. 6 are in a pack: 'annotate recall'"):
+            reassign(study, "A", "Cyd")
+        recall(study, "A")
+        assert reassign(study, "A", "Cyd").moved == 6
 
 
 # --- at the coder's, without the study --------------------------------------------------------------
