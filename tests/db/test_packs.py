@@ -672,7 +672,9 @@ def test_a_pack_is_not_repaired_and_one_that_is_cut_off_is_asked_for_again(home:
 def test_what_is_all_in_a_pack_is_given_to_another_coder_once_it_is_recalled(home: Path, ada: Path) -> None:
     code(ada, "wh")
     with open_study(home) as study:
-        with pytest.raises(Refused, match=r"nothing to do that Cyd could take over\. 6 are in a pack: 'annotate recall'"):
+        with pytest.raises(
+            Refused, match=r"nothing to do that Cyd could take over\. 6 are in a pack: 'annotate recall'"
+        ):
             reassign(study, "A", "Cyd")
         recall(study, "A")
         assert reassign(study, "A", "Cyd").moved == 6
