@@ -74,6 +74,9 @@ def _points(text: Expression) -> tuple[Expression, Expression, Expression]:
     """A confidence of 0 to 1 on the coarsest grid that holds it, the grid, and whether it is none."""
     import ibis
 
+    from annotate.importers.ehq import NO_NUMBERS
+
+    text = ibis.ifelse(text.isin(NO_NUMBERS), ibis.null("string"), text)
     exact = text.try_cast("decimal(28, 9)")
     inside = exact.notnull() & (exact >= 0) & (exact <= 1)
     billionths: Expression = ibis.ifelse(inside, exact * POINTS, ibis.null("decimal(28, 9)")).cast("int64")
@@ -82,7 +85,8 @@ def _points(text: Expression) -> tuple[Expression, Expression, Expression]:
     ).cast("int64")
     unit: Expression = ibis.literal(POINTS, "int64")
     value = (billionths // (unit // grid)).cast("int64")
-    wrong = text.notnull() & (grid.isnull() | text.re_search(r"\.[0-9]{10,}"))
+    finer = exact.cast("float64") != text.try_cast("float64")  # the cast to a decimal has rounded
+    wrong = text.notnull() & (grid.isnull() | finer.fill_null(True))
     return value, grid, wrong
 
 

@@ -7,6 +7,7 @@ belong to a second protocol of ehq that is not scored here, and are refused one 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
@@ -34,6 +35,9 @@ LABELS: Mapping[str, str] = {
 _HEADER = "_ehq_checkpoint"
 _ENVELOPES = ("questions", "data", "items")
 _GRIDS = (100, 1000, 10_000, 1_000_000)
+NO_NUMBERS = ("NaN", "Infinity", "-Infinity")
+"""What Python writes for a number that is undefined."""
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _ITEM_FIELDS = ("question_id", "question", "document", "category", "subcategory", "source_fact")
 _RECORD_FIELDS = ("question_id", "model", "category", "subcategory", "k", "parsed_confidence", "classification")
 
@@ -231,12 +235,18 @@ def _flag(data: Mapping[str, Any], key: str) -> bool:
 
 
 def _confidence(value: object) -> tuple[int | None, int | None]:
-    """A confidence of 0 to 1 as an exact whole number on the coarsest grid that holds it; ehq's lie on hundredths."""
-    if value is None:
+    """A confidence of 0 to 1 as an exact whole number on the coarsest grid that holds it; ehq's lie on hundredths.
+
+    A number that another program wrote as text is that number; NaN and infinity are missing.
+    """
+    said = value.strip() if isinstance(value, str) else value
+    if said is None or said in ("", *NO_NUMBERS):
         return None, None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+    if isinstance(said, str) and _NUMBER.fullmatch(said):
+        said = float(said)
+    if isinstance(said, bool) or not isinstance(said, int | float) or not 0 <= said <= 1:
         raise Unfit(f"parsed_confidence {value!r} does not lie in 0 to 1")
-    exact = Decimal(repr(value))
+    exact = Decimal(repr(said))
     for grid in _GRIDS:
         if exact * grid == (points := (exact * grid).to_integral_value()):
             return int(points), grid

@@ -5,6 +5,7 @@ Expected numbers are counted by hand from the rows that the test itself makes, o
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 from collections import Counter
@@ -23,12 +24,15 @@ from annotate.analysis.whole import Wanted, impact_results
 from annotate.counting import CellTable, CountRequest, count_source, open_engine, read_cells, write_cells
 from annotate.counting.cell_file import CellError
 from annotate.counting.engines import Engine, EngineError
+from annotate.importers import prepare
 from annotate.importers.sources import SourceError
 from annotate.importing import Wanted as ToImport
 from annotate.importing import make_ready, run_import
 from annotate.protocols import load_protocol
+from annotate.sample_files import sample
 from db.corpus import corpus_cells
 from db.errors import AnnotateError
+from db.records import Reject, ResponseRow
 from db.sampling import draw, strata_counts
 from db.study import Study, create_study
 from tests.counting.corpora import MAP, expected_cells, graded, layout, write_csv, write_jsonl, write_parquet
@@ -132,6 +136,34 @@ def test_a_loose_quote_is_counted_and_named_without_a_line(engine: Engine, tmp_p
     table = count_source(engine, ask(path))
     assert table.account["left_out"] == {"not readable": 1}
     assert table.run["malformed"] == [{"kind": "not readable", "file": "a.csv", "line": None}]
+
+
+def test_odd_confidences_are_read_by_the_engine_as_they_are_imported(engine: Engine, tmp_path: Path) -> None:
+    """By hand: what Python writes for an undefined number is missing, numbers as text count, ``odd`` are refused."""
+    said = [float("nan"), float("inf"), None, "", "NaN", 0.5, "0.5", " 0.7 ", 1, 1.0, "1", 1e-05, "1E-6", 0.29]
+    odd = [10**40, "high", "50%", -5, True, 1 / 3, 1e-320, [0.5], {"a": 1}, 0.1 + 0.2, 1.0000001]
+    with gzip.open(sample("ehq-run", "records.jsonl.gz"), "rt", encoding="utf-8") as file:
+        records = [json.loads(line) for line in file][: len(said) + len(odd)]
+    changed = [each | {"parsed_confidence": value} for each, value in zip(records, said + odd, strict=True)]
+    path = write_jsonl(tmp_path / "records.jsonl", changed)
+    table = count_source(engine, CountRequest(str(path), load_protocol("ehq")))
+    assert table.account["left_out"] == {"confidence": len(odd)}
+    assert [entry["line"] for entry in table.run["malformed"]] == list(range(len(said) + 1, len(changed) + 1))
+    cells = table.cells.of(["confidence", "confidence_grid"])
+    assert Counter(dict(zip(cells.rows(), cells.counts.tolist(), strict=True))) == {
+        (None, None): 5,
+        (50, 100): 2,
+        (70, 100): 1,
+        (100, 100): 3,
+        (10, 1_000_000): 1,
+        (1, 1_000_000): 1,
+        (29, 100): 1,
+    }
+    rows = list(prepare([path, sample("ehq-run", "EHQ-120.json.gz")], format="ehq").rows)
+    assert [row.row for row in rows if isinstance(row, Reject)] == [entry["line"] for entry in table.run["malformed"]]
+    assert Counter((row.confidence, row.confidence_grid) for row in rows if isinstance(row, ResponseRow)) == Counter(
+        dict(zip(cells.rows(), cells.counts.tolist(), strict=True))
+    )
 
 
 def test_the_list_ends_at_a_hundred_of_a_kind(engine: Engine, tmp_path: Path) -> None:
