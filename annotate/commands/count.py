@@ -28,7 +28,7 @@ EXAMPLES = example(
 )
 @click.option("--with-items", is_flag=True, help="Count by question too: for intervals of a population of questions.")
 @source_options
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--force", is_flag=True, help="Write over a table of cells that is there.")
 @plain_option
 @json_option
 def count(source: str, protocol: str, out: Path, with_items: bool, force: bool, as_json: bool, **options: Any) -> None:
@@ -39,15 +39,12 @@ def count(source: str, protocol: str, out: Path, with_items: bool, force: bool, 
     any number of responses. Every record read is accounted for; those left out are listed with file and line.
     """
     from annotate.console import emit_json
-    from annotate.counting.cell_file import CellError, write_cells
+    from annotate.counting.cell_file import check_target, write_cells
     from annotate.counting.run import count_source
     from annotate.counting.watching import Watching
     from annotate.protocols import load_protocol
 
-    if out.exists() and not force:
-        raise CellError(f"{out}: is there already.", "--force writes over it.")
-    if not out.absolute().parent.is_dir():
-        raise CellError(f"{out}: its folder is not there.", "Make it first.")
+    check_target(out, force=force)
     request = request_of(source, load_protocol(protocol), options, items=with_items)
     engine = engine_of(options)
     try:

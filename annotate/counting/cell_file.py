@@ -68,14 +68,37 @@ class CellTable:
         return sha256_text(canonical_json(self.facts()))
 
 
+def check_target(path: Path, *, force: bool = False) -> None:
+    """Raise CellError where a table cannot be written: a file is there, and ``force`` was not said, or it is no cells.
+
+    So that no slip of a name can replace the responses themselves.
+    """
+    if not path.absolute().parent.is_dir():
+        raise CellError(f"{path}: its folder is not there.", "Make it first.")
+    if not path.exists():
+        return
+    if not force:
+        raise CellError(f"{path}: is there already.", "--force writes over it.")
+    if path.stat().st_size and not _is_cells(path):
+        raise CellError(f"{path}: is no table of cells; --force writes over such only.", "Name another file.")
+
+
+def _is_cells(path: Path) -> bool:
+    import pyarrow.parquet as pq
+
+    try:
+        return _KEY in (pq.read_schema(path).metadata or {})  # type: ignore[no-untyped-call]
+    except (OSError, ValueError):
+        return False
+
+
 def write_cells(table: CellTable, path: Path, *, force: bool = False) -> None:
-    """Write the file, whole or not at all. Raises CellError where it is there already, unless ``force``."""
+    """Write the file, whole or not at all. Raises CellError where ``check_target`` does."""
     import pyarrow.parquet as pq
 
     from db.backups import private_file
 
-    if path.exists() and not force:
-        raise CellError(f"{path}: is there already.", "--force writes over it.")
+    check_target(path, force=force)
     pa = _pyarrow()
     columns = {name: _arrow(table.cells, name) for name in table.cells.names}
     columns[COUNT] = pa.array(table.cells.counts, pa.int64())

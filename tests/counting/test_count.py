@@ -327,6 +327,19 @@ def test_cells_of_another_corpus_are_refused(
         CountedStudy.of(opened, fewer)
 
 
+def test_force_writes_over_a_table_of_cells_and_over_nothing_else(engine: Engine, tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "a.jsonl", graded(30))
+    before = source.read_bytes()
+    table = count_source(engine, ask(source))
+    for other in (source, write_parquet(tmp_path / "b.parquet", graded(3))):
+        with pytest.raises(CellError, match="is no table of cells; --force writes over such only"):
+            write_cells(table, other, force=True)
+    assert source.read_bytes() == before
+    write_cells(table, tmp_path / "c.parquet")
+    write_cells(table, tmp_path / "c.parquet", force=True)
+    assert read_cells(tmp_path / "c.parquet").digest == table.digest
+
+
 def test_a_file_that_was_changed_is_refused(engine: Engine, tmp_path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
