@@ -14,10 +14,7 @@ Key = tuple[str, str, str, bytes]
 
 
 def cells_of(corpus: Records, sample: Sample, judge: str) -> Cells:
-    """Cells of one judge, technical failures left out of both sides.
-
-    A record that a coder flagged as a technical failure is taken out of its cell's size.
-    """
+    """Cells of one judge, technical failures left out of both sides: the corpus holds none that a coder flagged."""
     chance = _chances(sample)
     sizes: dict[Key, int] = {}
     for key, count in _keys(corpus, judge, corpus.count):
@@ -26,9 +23,7 @@ def cells_of(corpus: Records, sample: Sample, judge: str) -> Cells:
     labelled: dict[Key, np.ndarray] = {}
     fate = np.array(sample.status, dtype=object)
     for at, (key, _) in _placed(sample.records, judge):
-        if fate[at] == "technical":
-            sizes[key] -= 1
-        else:
+        if fate[at] != "technical":
             labelled[key] = labelled.get(key, np.zeros(q)) + sample.shares[at]
     keys = sorted(key for key, size in sizes.items() if size > 0)
     return Cells(

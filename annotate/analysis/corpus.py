@@ -16,9 +16,10 @@ from agreement.scores.base import Score
 from agreement.scores.declared import declared_scores
 from agreement.scores.rates import Shares
 from annotate.analysis.labels import StudyLabels, aligned, declared_labels
-from annotate.analysis.reference import Reference
+from annotate.analysis.reference import TECHNICAL, Reference
 from annotate.analysis.source import Source, corpus_cells, judge_names, sample_kind, unit_rows
 from db.canonical import canonical_json
+from db.labels import UnitRow
 from db.records import Protocol
 
 OUTSIDE = "(not in the draw)"
@@ -83,19 +84,27 @@ def columns_of(study: Source, protocol: Protocol, scores: Sequence[Score], by: S
 
 
 def load_corpus(
-    study: Source, protocol: Protocol, columns: Columns, *, as_labels: bool = False
+    study: Source, protocol: Protocol, columns: Columns, labels: StudyLabels | None = None, *, as_labels: bool = False
 ) -> tuple[Records, tuple[str, ...]]:
     """The corpus that the numbers speak of, and what a reader must know of it.
 
     A census speaks of its own responses, a draw of all. Where an import gave probabilities for its own responses only,
-    the rest of the corpus is known through its weights: each response stands for 1/pi of them. ``as_labels``: where a
+    the rest of the corpus is known through its weights: each response stands for 1/pi of them. ``labels``: what coders
+    flagged as a technical failure is then no part of the corpus, under judge and people alike. ``as_labels``: where a
     protocol only rates, with the sides of its threshold for labels, and without what is not to be rated.
     """
     kind = sample_kind(study)
+    units = unit_rows(study, columns.names) if kind else ()
+    gone = [fate == TECHNICAL for fate in labels.fate] if labels else [False] * len(units)
     if kind == "imported":
-        return _weighted_corpus(study, protocol, columns, as_labels)
+        return _weighted_corpus(
+            protocol, columns, [u for u, out in zip(units, gone, strict=True) if not out], as_labels
+        )
     cells = corpus_cells(study, columns.names)
-    rows, counts = list(cells.rows), list(cells.counts)
+    counted = Counter(dict(zip(cells.rows, cells.counts, strict=True)))
+    counted.subtract(u.values for u, out in zip(units, gone, strict=True) if out)
+    rows = [row for row, number in counted.items() if number]
+    counts = [number for number in counted.values() if number]
     notes: tuple[str, ...] = ()
     if kind == "census":
         place = columns.names.index("stratum")
@@ -150,9 +159,8 @@ def load_sample(
 
 
 def _weighted_corpus(
-    study: Source, protocol: Protocol, columns: Columns, as_labels: bool
+    protocol: Protocol, columns: Columns, units: Sequence[UnitRow], as_labels: bool
 ) -> tuple[Records, tuple[str, ...]]:
-    units = unit_rows(study, columns.names)
     counts = [max(1, round(1 / (unit.pi or 1.0))) for unit in units]
     tally: Counter[tuple[Any, ...]] = Counter()
     for unit, number in zip(units, counts, strict=True):
@@ -249,7 +257,7 @@ def _rating_treatments(labels: StudyLabels) -> dict[str, Any]:
 
 def _treatments(labels: StudyLabels) -> Mapping[str, HumanReference]:
     """Every way to make one label out of several, where there are several to make it from."""
-    technical = [fate == "technical" for fate in labels.fate]
+    technical = [fate == TECHNICAL for fate in labels.fate]
     if len(labels.coders) < 2 or all(technical):
         return {}
     rows = [[None] * len(row) if gone else row for row, gone in zip(labels.fresh, technical, strict=True)]

@@ -26,7 +26,7 @@ def profile_results(study: Source, protocol: Protocol, found: Loaded | None, wan
 
     (rule,) = (rule for rule in protocol.scores if rule.kind == "wikiprofile")
     columns = columns_of(study, protocol, (), (), item=True)
-    corpus, notes = load_corpus(study, protocol, columns)
+    corpus, notes = load_corpus(study, protocol, columns, found.labels if found else None)
     sample = None if found is None else load_sample(study, protocol, columns, found.labels, found.reference)
     if wanted.target == "auto" and sample is not None and everything_labelled(corpus, sample):
         wanted = replace(wanted, target="population")

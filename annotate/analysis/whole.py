@@ -208,7 +208,7 @@ def _impact_of(study: Source, protocol: Protocol, found: Loaded | None, wanted: 
     columns = columns_of(study, protocol, scores, (*by, *strata), item=wanted.target == "population")
     if not columns.judges:
         raise NoAnswer("There is no judge in this study.", "Import its labels, or run one.")
-    corpus, notes = load_corpus(study, protocol, columns)
+    corpus, notes = load_corpus(study, protocol, columns, found.labels if found else None)
     sample = None
     if found is not None:
         sample = load_sample(study, protocol, columns, found.labels, found.reference, treated=not wanted.lean)
@@ -291,6 +291,6 @@ def everything_labelled(corpus: Records, sample: Sample) -> bool:
 
 def _tables(found: Loaded, scores: Sequence[Score], by: tuple[str, ...], *, as_labels: bool) -> tuple[Records, Sample]:
     columns = columns_of(found.study, found.protocol, scores, by, item=False)
-    corpus, _ = load_corpus(found.study, found.protocol, columns, as_labels=as_labels)
+    corpus, _ = load_corpus(found.study, found.protocol, columns, found.labels, as_labels=as_labels)
     sample = load_sample(found.study, found.protocol, columns, found.labels, found.reference, as_labels=as_labels)
     return corpus, sample
