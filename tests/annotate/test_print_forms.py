@@ -106,6 +106,20 @@ def test_hostile_text_is_made_visible_before_it_is_set() -> None:
     assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
 
 
+def test_a_name_without_a_joint_stays_on_its_page_and_in_its_column() -> None:
+    """A line of this type takes about 100 letters, and a column of a table of two half of that."""
+    pytest.importorskip("typst")
+    from annotate.reports.pdf import to_pdf
+
+    name = "x" * 300
+    table = Table((), (("model",), ("value",)), (((Name(name),), ("0.250 " * 8,)),))
+    for block, most in ((Bullets(((Name(name), ": it rises."),)), 110), (table, 90)):
+        text = pages(to_pdf(Document((Heading(1, ("T",)), block), RESULTS), title="T"))
+        runs = [len(run) for run in re.findall("x+", text)]
+        assert sum(runs) == 300
+        assert max(runs) <= most
+
+
 def test_the_pdf_is_tagged_titled_dateless_and_the_same_twice() -> None:
     pytest.importorskip("typst")
     from pypdf import PdfReader
