@@ -45,7 +45,7 @@ def lease(
             (log.id, home_seq, utc_now(), who.id, *values),
         ).rowcount
         if not number:
-            raise Refused(f"{coder} has nothing to code here that is not in a pack already.")
+            raise Refused(f"{coder} has nothing to code here in an open round that is not in a pack already.")
         _set_queue(connection, log.id, who.id, in_queue=0)
         record(
             connection,

@@ -55,6 +55,9 @@ def people_sentence(pieces: Pieces) -> Line:
     pair = "cohen_kappa" in people["coefficients"]
     chosen = "cohen_kappa" if pair else "fleiss_kappa"
     root = "/people/coefficients"
+    if people["coefficients"]["percent_agreement"]["value"] is None:
+        why = Ref(f"{root}/percent_agreement/undefined", "text")
+        return said("How far people agree with each other is undefined: ", why, " (", *_coders(people["coders"]), ").")
     return said(
         "People agree with each other on ",
         pieces.estimate(f"{root}/percent_agreement", "percent"),

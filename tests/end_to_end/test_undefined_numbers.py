@@ -50,6 +50,12 @@ def table(cli: Cli, tmp_path: Path) -> Table:
     return Table(cli, tmp_path)
 
 
+def test_nobody_labelled_the_same_unit(table: Table) -> None:
+    found = table.numbers({"a": ["CORRECT", "WRONG", "", ""], "b": ["", "", "CORRECT", "WRONG"]}, ["CORRECT"] * 4)
+    assert found["people"]["coefficients"]["percent_agreement"]["undefined"] == "no unit has two labels"
+    assert "• How far people agree with each other is undefined: no unit has two labels (a, b)." in table.text()
+
+
 def test_all_ratings_one_label(table: Table) -> None:
     found = table.numbers({"a": ["CORRECT"] * 8, "b": ["CORRECT"] * 8})["people"]["coefficients"]
     assert found["percent_agreement"]["value"] == 1
