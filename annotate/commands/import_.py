@@ -134,6 +134,8 @@ def _show(report: ImportReport, notes: list[str], as_json: bool) -> None:
         for kind, c in report.kinds.items()
         if c.read
     ]
+    if report.unreadable:  # of which kind they would have been is not known
+        rows.append(("other records", f"{report.unreadable:,}", "0", "0", "0", "0", f"{report.unreadable:,}"))
     table("", heads, rows, right=range(1, 7))
     for note in (*report.notes, *notes):
         notice(f"Note: {note}.")

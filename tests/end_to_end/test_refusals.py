@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import json
 import re
 import shutil
 import sqlite3
@@ -13,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from annotate.sample_files import sample
 from tests.end_to_end.conftest import Cli
 
 
@@ -81,6 +84,20 @@ def test_a_refused_row_is_named_with_its_line_and_can_be_skipped(cli: Cli, tmp_p
     assert "PERHAPS" in reject["reason"]
     rows = skipped["rows"]["human labels"]
     assert (rows["read"], rows["imported"], rows["rejected"]) == (3, 2, 1)
+
+
+def test_records_that_fit_nothing_stand_in_the_account(cli: Cli, tmp_path: Path) -> None:
+    """Three records: one comes in, one is no JSON object, one has a confidence that is none."""
+    study, records = tmp_path / "s.db", tmp_path / "records.jsonl"
+    with gzip.open(sample("ehq-run", "records.jsonl.gz"), "rt", encoding="utf-8") as file:
+        first, second = next(file), json.loads(next(file))
+    records.write_text(first + "[1]\n" + json.dumps(second | {"parsed_confidence": 7}) + "\n", encoding="utf-8")
+    cli("init", study, "--protocol", "ehq")
+    files = ("--items", sample("ehq-run", "EHQ-120.json.gz"), "--records", records)
+    shown = cli("import", study, "--format", "ehq", *files, "--on-error", "skip").out
+    rows = {" ".join(words[:-6]): words[-6:] for line in shown.splitlines() if len(words := line.split()) >= 7}
+    assert rows["responses"] == ["1", "1", "0", "0", "0", "0"]
+    assert rows["other records"] == ["2", "0", "0", "0", "0", "2"]
 
 
 def test_a_dry_run_shows_the_guess_and_changes_nothing(cli: Cli, ehq_study: Path, tmp_path: Path) -> None:
