@@ -34,7 +34,12 @@ EXAMPLES = example(
 )
 @click.option("--map", "map_", default="", metavar="MAP", help="column=field,… or MAP.toml; 'guess' takes the guess.")
 @click.option(
-    "--judge", "judges", multiple=True, metavar="COLUMN", help="A column of a judge's labels; may be repeated."
+    "--judge",
+    "--judge-column",
+    "judges",
+    multiple=True,
+    metavar="COLUMN",
+    help="A column of a judge's labels; may be repeated.",
 )
 @click.option("--tiebreak", default="", metavar="COLUMN", help="A coder who counts only where the others differ.")
 @click.option("--pi", default="", metavar="COLUMN", help="The inclusion probability of each row.")

@@ -100,6 +100,16 @@ def test_records_that_fit_nothing_stand_in_the_account(cli: Cli, tmp_path: Path)
     assert rows["other records"] == ["2", "0", "0", "0", "0", "2"]
 
 
+def test_the_column_of_a_judge_is_named_as_in_count(cli: Cli, tmp_path: Path) -> None:
+    study, table = tmp_path / "s.db", tmp_path / "t.csv"
+    table.write_text("id,model,text,verdict\n1,m,one,WRONG\n2,m,two,CORRECT\n", encoding="utf-8")
+    cli("init", study, "--protocol", "correctness")
+    done = cli(
+        "import", study, table, "--map", "id=item,model=model,text=response", "--judge-column", "verdict", "--json"
+    )
+    assert done.json["rows"]["judge labels"]["imported"] == 2
+
+
 def test_a_dry_run_shows_the_guess_and_changes_nothing(cli: Cli, ehq_study: Path, tmp_path: Path) -> None:
     file = tmp_path / "answers.csv"
     lines = ["id,question,answer,gpt4"] + [f"{i},q{i},a{i},CORRECT" for i in range(9)]
