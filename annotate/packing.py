@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -43,17 +44,22 @@ def _typed(name: str, what: str = "Passphrase") -> str:
         raise AnnotateError(
             f"{name}: there is no terminal to ask for the passphrase.", "--passphrase-file FILE reads it from a file."
         )
-    return getpass.getpass(f"{what} of {visible(name)}: ", stream=sys.stderr)
+    return _composed(getpass.getpass(f"{what} of {visible(name)}: ", stream=sys.stderr))
+
+
+def _composed(passphrase: str) -> str:
+    """As one machine and another type it: an ä is one letter, or two in another system's keyboards and files."""
+    return unicodedata.normalize("NFC", passphrase)
 
 
 def _from_file(file: Path, name: str) -> str:
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise BadRequest(f"{file}: cannot be read ({error}).", "Name a text file whose first line it is.") from error
     if not lines or not lines[0]:
         raise BadRequest(f"{file}: its first line is empty.", "The passphrase is the first line of the file.")
-    return lines[0]
+    return _composed(lines[0])
 
 
 def code_pack(path: Path, coder: str | None, *, passphrase_file: Path | None = None, **options: Any) -> SessionSummary:

@@ -240,6 +240,16 @@ def test_an_encrypted_pack_does_it_all(study: Path, call: Call, secret: Path) ->
     assert "first line is empty" in call("code", path, "--plain", *by)[2]
 
 
+def test_a_passphrase_is_the_same_however_a_system_writes_its_letters(study: Path, call: Call, secret: Path) -> None:
+    """An ä of one code point and one of two (as some systems write it), a line end of Windows, a byte order mark."""
+    path = study.with_name("ada.pack")
+    secret.write_bytes("p\u00e4sswort\n".encode())
+    assert call("pack", study, "--coder", "Ada", "--out", path, "--passphrase-file", secret)[0] == 0
+    for spelled in (b"pa\xcc\x88sswort\r\n", b"\xef\xbb\xbfp\xc3\xa4sswort"):
+        secret.write_bytes(spelled)
+        assert call("status", path, "--passphrase-file", secret)[0] == 0
+
+
 def test_a_passphrase_that_is_typed_is_not_shown_and_must_be_typed_twice(
     study: Path, call: Call, secret: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
