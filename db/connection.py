@@ -100,6 +100,8 @@ def check_file(path: Path) -> None:
         raise ReadOnlyStudy(f"{path}: cannot be read ({error.strerror}).", "Check its permissions.") from error
     if stat.S_ISDIR(found.st_mode):
         raise NotAStudy(f"{path}: is a folder.", "Name the study file in it.")
+    if not stat.S_ISREG(found.st_mode):
+        raise NotAStudy(f"{path}: is no file.", "Name a study file.")
     if not os.access(path, os.R_OK):
         raise ReadOnlyStudy(f"{path}: cannot be read (permission denied).", "Check its permissions.")
     if not found.st_size:
@@ -115,21 +117,24 @@ PACK_HINT = "'annotate code' codes it; 'annotate merge STUDY.db PACK' takes in w
 
 def is_encrypted(path: Path) -> bool:
     """Whether a file that SQLite does not know begins as an encrypted pack does."""
-    try:
-        with path.open("rb") as file:
-            return file.read(len(ENCRYPTED)) == ENCRYPTED
-    except OSError:
-        return False
+    return _start(path, len(ENCRYPTED)) == ENCRYPTED
 
 
 def is_pack(path: Path) -> bool:
     """Whether a file begins as a pack does, encrypted or not. Only where this process has no connection to it yet."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(72)
-    except OSError:
-        return False
+    start = _start(path, 72)
     return start.startswith(ENCRYPTED) or (start.startswith(b"SQLite format 3\0") and start[68:] == PACK_ID.to_bytes(4))
+
+
+def _start(path: Path, length: int) -> bytes:
+    """The first bytes of a file; nothing of what is no file, for a pipe would keep its reader waiting."""
+    try:
+        if not path.is_file():
+            return b""
+        with path.open("rb") as file:
+            return file.read(length)
+    except OSError:
+        return b""
 
 
 def check_identity(connection: StudyConnection, application: int = APPLICATION_ID) -> None:

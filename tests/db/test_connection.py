@@ -17,7 +17,7 @@ from builder import protocol, seeded, small_study
 import db.migrations
 from db import faults
 from db.coding import CodingSession
-from db.connection import APPLICATION_ID, LATEST, connect, reading, writing
+from db.connection import APPLICATION_ID, LATEST, connect, is_encrypted, is_pack, reading, writing
 from db.errors import AnnotateError
 from db.faults import (
     BusyStudy,
@@ -101,6 +101,15 @@ def test_what_is_no_study_is_named(tmp_path: Path) -> None:
     assert isinstance(newer, NewerStudy) and "pip install --upgrade" in newer.hint
     with pytest.raises(NotAStudy, match="is a folder"):
         open_study(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are of Unix")
+def test_a_pipe_keeps_nobody_waiting(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.pack"
+    os.mkfifo(pipe)
+    assert not is_pack(pipe) and not is_encrypted(pipe)
+    with pytest.raises(NotAStudy, match="is no file"):
+        open_study(pipe)
 
 
 def test_a_truncated_and_a_scribbled_file_are_damaged_not_a_traceback(tmp_path: Path) -> None:
