@@ -70,6 +70,16 @@ def set_known(
         record(connection, "known", body, random_bytes=random_bytes)
 
 
+def drawn_of_round(connection: sqlite3.Connection, round_name: str) -> int:
+    """How many units of a round are in the sample in force: who is told their labels does not code them besides."""
+    found = connection.execute(
+        "SELECT count(DISTINCT a.unit_id) FROM assignments a JOIN sample_units s ON s.unit_id = a.unit_id"
+        " WHERE a.round = ? AND s.sample_id = (SELECT max(id) FROM samples)",
+        (round_name,),
+    ).fetchone()
+    return int(found[0])
+
+
 def _begun(connection: sqlite3.Connection, round_name: str) -> bool:
     found = connection.execute("SELECT 1 FROM assignments WHERE round = ? AND state = 2", (round_name,)).fetchone()
     return found is not None

@@ -66,14 +66,20 @@ def _give_or_show(
     study: Path, kind: Literal["training", "check"], coders: tuple[str, ...], as_json: bool, wanted: dict[str, Any]
 ) -> None:
     from annotate.checking import check_results
-    from annotate.console import emit_json
+    from annotate.console import emit_json, notice
     from annotate.training import give_known
+    from db.known import drawn_of_round
     from db.study import open_study
 
     with open_study(study) as opened:
         if coders:
             given = give_known(opened, coders, kind=kind, **wanted)
             click.echo(f"{given.units:,} units in round {given.round} for {', '.join(coders)}.", err=as_json)
+            if drawn := drawn_of_round(opened.connection, given.round):
+                notice(
+                    f"Note: {drawn:,} of these are in the drawn sample: these coders are not given them again to code."
+                    " Known labels on responses outside the sample cost none of it."
+                )
         found = [each for each in check_results(opened) if each["kind"] == kind]
     if as_json:
         emit_json(found)

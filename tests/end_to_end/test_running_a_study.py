@@ -5,7 +5,9 @@ replaced, hidden checks and repeats, questions, adjudication, review of the judg
 from __future__ import annotations
 
 import csv
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -82,6 +84,17 @@ def known_file(path: Path, rows: list[tuple[str, str, str]]) -> Path:
         for item, model, text in rows:
             writer.writerow((item, model, ("ABSTAIN", "HEDGE", "WRONG")[len(text) % 3], "by its length"))
     return path
+
+
+def test_training_on_the_sample_says_what_it_costs(cli: Cli, ehq_study: Path, tmp_path: Path) -> None:
+    """All 480 responses have a known label here, and 200 of them are drawn."""
+    with closing(sqlite3.connect(ehq_study)) as connection:
+        rows = connection.execute("SELECT i.key, r.model FROM responses r JOIN items i ON i.id = r.item_id").fetchall()
+    known = tmp_path / "known.csv"
+    known.write_text("item,model,label\n" + "".join(f"{item},{model},WRONG\n" for item, model in rows), "utf-8")
+    cli("sample", ehq_study, "--n", 200)
+    assert "Note: 200 of these are in the drawn sample" in cli("train", ehq_study, "--coders", "A", "--from", known).err
+    assert "Note: 200 of these" in cli("check", ehq_study, "--coders", "B", "--from", known).err
 
 
 def test_a_study_from_freeze_to_review(drawn: Path, cli: Cli, tmp_path: Path) -> None:
