@@ -99,7 +99,7 @@ def test_a_pack_without_acts_ends_its_lease_too(home: Path, ada: Path) -> None:
 def test_while_it_is_out_its_items_are_coded_there_alone(home: Path, ada: Path) -> None:
     with CodingSession.open(home, "A", protocol()) as desk:
         assert desk.next() is None and desk.progress.total == 0
-    with pytest.raises(Refused, match="nothing to code here that is not in a pack"):
+    with pytest.raises(Refused, match="nothing to code here in an open round that is not in a pack"):
         pack(home, name="again.pack")
     assert not ada.with_name("again.pack").exists()
 
