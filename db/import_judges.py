@@ -52,10 +52,7 @@ def store_judge_labels(run: Run, kinds: Mapping[str, str], default_kind: str) ->
     """Store the labels and return the names of their judges, new or not. ``kinds``: judge name -> kind."""
     if not run.read.staged[JUDGE_LABELS]:
         return ()
-    names = [
-        row[0]
-        for row in run.connection.execute("SELECT judge FROM staging.judge_labels GROUP BY judge ORDER BY min(n)")
-    ]
+    names = list(run.read.judges)
     origin, now = canonical_json({"import": run.batch}), utc_now()
     run.database.table("judges").insert_all(
         ({"name": n, "kind": kinds.get(n, default_kind), "origin": origin, "created_utc": now} for n in names),

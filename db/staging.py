@@ -79,6 +79,8 @@ class Read:
     linked: bool = True  # every label followed its response, and names that response's repeat or none
     rejects: list[Reject] = field(default_factory=list)
     replaced: int = 0
+    judges: dict[str, None] = field(default_factory=dict)
+    """The judges of the staged labels, in the order of their first."""
 
     @property
     def refused(self) -> int:
@@ -201,6 +203,7 @@ class Stager:
         for number, (judge, columns) in enumerate(zip(block.judges, judges, strict=True), first):
             order = range(number, number + len(block.rows) * len(judges), len(judges))
             named = {"n": order, "link": numbers, **place, "judge": repeat(judge.judge), **block.key, **(columns or {})}
+            self.read.judges[judge.judge] = None
             self._write(JUDGE_LABELS, named)
 
     def _numbers(self, kind: str, count: int) -> int:
@@ -245,6 +248,8 @@ class Stager:
         else:
             last = self._last
             link = last[3] if last is not None and last[:3] == values[3:6] else None
+            if kind == JUDGE_LABELS:
+                read.judges[values[2]] = None
             read.linked = read.linked and link is not None and values[6] in (None, self._last_repeat)
             values = (read.staged[kind], link, *values)
         self._buffers[kind].append(values)

@@ -61,7 +61,7 @@ def test_every_form_gives_the_same(form):
         lambda x: f"label number {x}",
         lambda x: "abc"[x - 1],
         lambda x: ("tuple", x),
-        lambda x: np.datetime64("2026-01-01") + x,
+        lambda x: np.datetime64("2026-01-01") + np.timedelta64(x, "D"),
     ],
 )
 def test_any_hashable_is_a_label(relabel):
@@ -100,7 +100,7 @@ def test_text_arrays_with_more_labels_than_are_looked_for():
     assert ag.gwet_ac(codes.astype(str)).value == pytest.approx(ag.gwet_ac(codes).value)
 
 
-@pytest.mark.parametrize("missing", [None, np.nan, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT")])
+@pytest.mark.parametrize("missing", [None, np.nan, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT", "ns")])
 def test_every_missing_value_is_missing(missing):
     got = ag.fleiss_kappa([["a", "a"], ["b", missing], ["b", "b"]])
     assert (got.labels, got.n_ratings, got.n_units) == (("a", "b"), 5, 3)

@@ -47,7 +47,7 @@ def run_tests(env: Environment, source: Path, tmp_path: Path) -> str:
     done = subprocess.run(
         [env.python, *map(str, words)],
         cwd=source,
-        env=clean | {"PATH": path, "ANNOTATE_SHARED": shared},
+        env=clean | {"PATH": path, "PYTHONPATH": str(source), "ANNOTATE_SHARED": shared},
         capture_output=True,
         text=True,
         check=False,
