@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import unicodedata
@@ -59,6 +60,10 @@ def _from_file(file: Path, name: str) -> str:
         raise BadRequest(f"{file}: cannot be read ({error}).", "Name a text file whose first line it is.") from error
     if not lines or not lines[0]:
         raise BadRequest(f"{file}: its first line is empty.", "The passphrase is the first line of the file.")
+    if os.name == "posix" and file.stat().st_mode & 0o077:
+        from annotate.console import notice
+
+        notice(f"{file}: others on this machine may read this passphrase. Close it to them: chmod 600 {file}")
     return _composed(lines[0])
 
 

@@ -250,6 +250,15 @@ def test_a_passphrase_is_the_same_however_a_system_writes_its_letters(study: Pat
         assert call("status", path, "--passphrase-file", secret)[0] == 0
 
 
+def test_a_passphrase_that_others_may_read_is_said_to_be_one(study: Path, call: Call, secret: Path) -> None:
+    path = study.with_name("ada.pack")
+    secret.chmod(0o644)
+    code, _, err = call("pack", study, "--coder", "Ada", "--out", path, "--passphrase-file", secret)
+    assert code == 0 and f"others on this machine may read this passphrase. Close it to them: chmod 600 {secret}" in err
+    secret.chmod(0o600)
+    assert "others on this machine" not in call("status", path, "--passphrase-file", secret)[2]
+
+
 def test_a_passphrase_that_is_typed_is_not_shown_and_must_be_typed_twice(
     study: Path, call: Call, secret: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
