@@ -218,6 +218,7 @@ def secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("db.pack_vault._age", quick_age)
     path = tmp_path / "secret.txt"
     path.write_text("correct horse battery\n", encoding="utf-8")
+    path.chmod(0o600)
     return path
 
 
