@@ -11,12 +11,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from annotate.analysis.corpus import columns_of, scores_of
+from agreement.scores.nas import ITEM_TYPES
+from annotate.analysis.corpus import SEARCH_KINDS, columns_of, scores_of
 from annotate.analysis.labels import CoderColumn, StudyLabels
 from annotate.analysis.reference import Reference
 from annotate.analysis.source import Tables, corpus_cells, field_names, judge_names, sample_kind, unit_rows
@@ -24,7 +26,7 @@ from db.corpus import Cells
 from db.errors import AnnotateError
 from db.export_rows import item_keys
 from db.labels import UnitRow
-from db.records import Protocol
+from db.records import Protocol, ScoreRule
 from db.study import Study
 
 LABELS, CORPUS = "labels.csv", "corpus.json"
@@ -64,8 +66,12 @@ def corpus_text(
     item: bool,
     outside: int = 0,
     silent: Sequence[str] = (),
+    technical: Sequence[bool] = (),
 ) -> str:
-    """corpus.json. ``by``: the fields of the report, None as the protocol says; ``item``: with a cell for each item."""
+    """corpus.json. ``by``: the fields of the report, None as the protocol says; ``item``: with a cell for each item.
+
+    technical: units of the sample that a coder flagged as a technical failure, true where so.
+    """
     columns = _columns(study, protocol, by, item=item)
     cells = corpus_cells(study, columns)
     named = [*dict.fromkeys((*columns, "item"))]
@@ -80,8 +86,61 @@ def corpus_text(
         "cells": [[count, *_renamed(columns, row, items)] for row, count in zip(cells.rows, cells.counts, strict=True)],
         "unit_columns": ["unit", *named],
         "units": units,
+        **_searching(
+            protocol, cells if sample_kind(study) == "draw" else None, unit_rows(study, named), named, technical
+        ),
     }
     return json.dumps(found, ensure_ascii=False, separators=(",", ":")).replace("],[", "],\n[") + "\n"
+
+
+def _searching(
+    protocol: Protocol, cells: Cells | None, units: Sequence[UnitRow], named: Sequence[str], technical: Sequence[bool]
+) -> Mapping[str, Any]:
+    """What NAS and KIS make of ratings: for check.py and check.R, which know nothing of conditions and kinds of items.
+
+    cells: by score and model, [number, searched, correct, abstained, judges that rated] of the corpus, which without a
+    draw is the sample. units: by score, [searched, correct, abstained] of each unit of the sample that it is about.
+    """
+    rules = [rule for rule in protocol.scores if rule.kind in SEARCH_KINDS]
+    if not rules or not protocol.rating_only:
+        return {}
+    facts = [dict(zip(named, unit.values, strict=True)) for unit in units]
+    out = [any(technical[at : at + 1]) for at in range(len(units))]
+    if cells is None:
+        rows = [(max(1, round(1 / (u.pi or 1.0))), f) for u, f, gone in zip(units, facts, out, strict=True) if not gone]
+    else:
+        rows = [
+            (n, dict(zip(cells.columns, row, strict=True))) for n, row in zip(cells.counts, cells.rows, strict=True)
+        ]
+        rows += [(-1, fact) for fact, gone in zip(facts, out, strict=True) if gone]
+    found: defaultdict[str, defaultdict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    for count, row in rows:
+        rated = [name[6:] for name in sorted(row) if name.startswith("score:") and row[name] is not None]
+        for name, *read in _read(rules, row):
+            found[name][row["model"]][json.dumps([*read, rated], ensure_ascii=False)] += count
+    counted = {
+        name: {model: [[n, *json.loads(cell)] for cell, n in each.items()] for model, each in models.items()}
+        for name, models in found.items()
+    }
+    about: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    for unit, row in zip(units, facts, strict=True):
+        for name, *read in _read(rules, row):
+            about[name][unit.unit] = read
+    return {"searching": {"cells": counted, "units": about}}
+
+
+def _read(rules: Sequence[ScoreRule], row: Mapping[str, Any]) -> Iterator[tuple[str, bool, bool, bool]]:
+    """(score, searched, correct, abstained) of a response for each score that it counts in."""
+    for rule in rules:
+        setting, options = rule.options.get("search", "condition"), rules[0].options
+        item = row[str(options.get("items_field", "item_type"))]
+        abstained = row["choice"] == str(options.get("abstain_choice", "5"))
+        unread = row["technical"] or (row["choice_is_key"] is None and not abstained)
+        for name, search in (("with", True), ("without", False)):
+            here = row["condition"] == f"{name} search" if setting == "condition" else setting == name
+            known = not search or row["searched"] is not None
+            if here and known and not unread and str(item) == ITEM_TYPES[rule.kind.upper()]:
+                yield f"{rule.kind.upper()} {name} search", row["searched"] == 1, row["choice_is_key"] == 1, abstained
 
 
 def _renamed(columns: Sequence[str], row: Sequence[Any], items: Mapping[str, str]) -> list[Any]:

@@ -131,7 +131,7 @@ def _lines(value: Any, levels: int) -> str:
 def _data(study: Study, results: Results, *, names: bool, text: bool) -> Files:
     """What every number can be recomputed from, and the programs that do so without annotate."""
     from annotate.analysis.loading import load_labels
-    from annotate.analysis.reference import study_reference
+    from annotate.analysis.reference import TECHNICAL, study_reference
     from annotate.bundle import CORPUS, LABELS, corpus_text, item_names, labels_text
     from annotate.studies import study_protocol
 
@@ -142,7 +142,16 @@ def _data(study: Study, results: Results, *, names: bool, text: bool) -> Files:
     population = results.impact is not None and results.impact.target == "population"
     return {
         LABELS: labels_text(study, labels, study_reference(labels), items),
-        CORPUS: corpus_text(study, protocol, by, items, item=population, outside=labels.outside, silent=labels.silent),
+        CORPUS: corpus_text(
+            study,
+            protocol,
+            by,
+            items,
+            item=population,
+            outside=labels.outside,
+            silent=labels.silent,
+            technical=[fate == TECHNICAL for fate in labels.fate],
+        ),
         "check.py": _ours("check.py"),
         "check.R": _ours("check_r.txt"),
     }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +14,12 @@ from typing import Any
 
 import pytest
 
+from annotate.protocols import parse_protocol
 from annotate.sample_files import sample
-from tests.end_to_end.coded_studies import do, ragged
+from db.coding import CodingSession
+from db.records import Act
+from db.study import open_study
+from tests.end_to_end.coded_studies import chance, do, ragged
 from tests.end_to_end.conftest import Cli
 from tests.end_to_end.programs import program
 
@@ -62,10 +68,61 @@ def test_check_py_recomputes_headline_kappa_alpha_and_matrix(folder: Path) -> No
         assert f"{what}, by the design" in found, what
 
 
+@pytest.fixture(scope="module")
+def reasoned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of the simulated NAS study: a part of its sample rated by both coders, one not done, some decided."""
+    study = tmp_path_factory.mktemp("reasoned") / "study.db"
+    do("init", study, "--protocol", "nas")
+    do("import", study, sample("nas-simulated", "outputs.jsonl.gz"), "--format", "nas")
+    do("sample", study, "--n", 360, "--by", "model,condition", "--seed", 7)
+    do("assign", study, "--coders", "Ada,Ben", "--overlap", 0.7, "--repeats", 0.08, "--simulated")
+    with open_study(study) as opened:
+        protocol = parse_protocol(opened.protocol_toml, opened.protocol_name)
+    for coder, most in (("Ada", 400), ("Ben", 200)):
+        with CodingSession.open(study, coder, protocol) as session:
+            for _ in range(most):
+                if (item := session.next()) is None:
+                    break
+                rating = int(55 + 45 * chance(item.unit)) - (30 if chance(coder, item.unit) < 0.15 else 0)
+                session.save(Act("rating", item.assignment, rating=rating, active_ms=2000))
+    do("report", study, "--out", study.parent / "report", "--draws", 1000, *FORM, "--no-text")
+    return study.parent / "report"
+
+
+def test_nas_and_kis_are_recomputed_and_a_changed_rating_is_seen(reasoned: Path, tmp_path: Path) -> None:
+    found = checked(reasoned)
+    for score in ("NAS with search", "NAS without search", "KIS with search", "KIS without search"):
+        for who in ("people (judge simulated-judge)", "judge simulated-judge"):
+            assert f"{score}, model Mistral Small (simulated), sample, {who}" in found
+    changed = tmp_path / "changed"
+    shutil.copytree(reasoned, changed)
+    with (changed / "labels.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    mine = [n for n in rows[0] if n.startswith("rating:")]
+    for row in rows:
+        if (
+            row["model"].startswith("Mistral")
+            and row["stratum:item_type"] == "IK"
+            and row["condition"] == "without search"
+        ):
+            row |= {name: "0" for name in mine if row[name]}
+    with (changed / "labels.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    ran = subprocess.run([sys.executable, "-I", changed / "check.py"], capture_output=True, text=True)
+    assert ran.returncode == 1
+    off = re.findall(r"(?m)^DIFFERS (.*): (\S+) \(reported", ran.stdout)
+    # No reason aligned: every response is -1, by the definition of KIS without search.
+    assert off == [
+        ("KIS without search, model Mistral Small (simulated), sample, people (judge simulated-judge)", "-1.0")
+    ]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["coded", "ragged", "openqa", "xstest"])
-def test_check_r_gives_every_number_that_check_py_gives(published: Path, name: str) -> None:
-    report = published / name
+@pytest.mark.parametrize("name", ["coded", "ragged", "openqa", "xstest", "reasoned"])
+def test_check_r_gives_every_number_that_check_py_gives(published: Path, reasoned: Path, name: str) -> None:
+    report = reasoned if name == "reasoned" else published / name
     ran = subprocess.run([program("Rscript"), report / "check.R", report], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     said = dict(line.split("\t") for line in ran.stdout.splitlines() if "\t" in line)
