@@ -92,6 +92,8 @@ def skip_bounds(case: Case, sample: Sample) -> dict[str, Bounds]:
     scope = case.score.scope(skipped.records).valid
     z = case.score.features(skipped.records)[:, :-2]
     possible = case.score.possible(skipped.records)
+    if not possible.shape[1]:  # a fact of a protocol that only rates: no label can change it
+        return {}
     weight = np.where(scope, skipped.weight, 0.0)
     units = case.sample.take(case.sample.paired)
     base = case.settled_totals() + units.weight @ units.human if len(units) else case.settled_totals()

@@ -19,7 +19,7 @@ from annotate.sample_files import sample
 from db.coding import CodingSession
 from db.records import Act
 from db.study import open_study
-from tests.end_to_end.coded_studies import chance, do, ragged
+from tests.end_to_end.coded_studies import SKIP, chance, do, ragged
 from tests.end_to_end.conftest import Cli
 from tests.end_to_end.programs import program
 
@@ -70,7 +70,7 @@ def test_check_py_recomputes_headline_kappa_alpha_and_matrix(folder: Path) -> No
 
 @pytest.fixture(scope="module")
 def reasoned(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of the simulated NAS study: a part of its sample rated by both coders, one not done, some decided."""
+    """A report of the simulated NAS study: part of it rated by both, one unfinished, some units skipped."""
     study = tmp_path_factory.mktemp("reasoned") / "study.db"
     do("init", study, "--protocol", "nas")
     do("import", study, sample("nas-simulated", "outputs.jsonl.gz"), "--format", "nas")
@@ -84,7 +84,10 @@ def reasoned(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 if (item := session.next()) is None:
                     break
                 rating = int(55 + 45 * chance(item.unit)) - (30 if chance(coder, item.unit) < 0.15 else 0)
-                session.save(Act("rating", item.assignment, rating=rating, active_ms=2000))
+                if chance(item.unit, "skip") < 0.04:
+                    session.save(Act("skip", item.assignment, reason=SKIP, active_ms=1000))
+                else:
+                    session.save(Act("rating", item.assignment, rating=rating, active_ms=2000))
     do("report", study, "--out", study.parent / "report", "--draws", 1000, *FORM, "--no-text")
     return study.parent / "report"
 
