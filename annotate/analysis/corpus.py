@@ -15,7 +15,7 @@ from agreement.reference import HumanReference, reference_treatments
 from agreement.scores.base import Score
 from agreement.scores.declared import declared_scores
 from agreement.scores.rates import Shares
-from annotate.analysis.labels import StudyLabels, aligned, declared_labels
+from annotate.analysis.labels import ALIGNED, NOT_ALIGNED, StudyLabels, aligned, declared_labels
 from annotate.analysis.reference import TECHNICAL, Reference
 from annotate.analysis.source import Source, corpus_cells, judge_names, sample_kind, unit_rows
 from db.canonical import canonical_json
@@ -24,6 +24,7 @@ from db.records import Protocol
 
 OUTSIDE = "(not in the draw)"
 SEARCH_KINDS = ("nas", "kis")
+DECIDED = {ALIGNED: 100.0, NOT_ALIGNED: 0.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +243,16 @@ def _impossible(protocol: Protocol) -> dict[str, dict[str, list[str]]]:
 
 
 def _ratings(labels: StudyLabels) -> Any:
+    """(n, coders) ratings, -1 where there is none. A side that was decided stands alone, at that end of the scale."""
+    found = _given_ratings(labels)
+    for at, side in enumerate(labels.final or ()):
+        if found is not None and side in DECIDED:
+            found[at] = -1.0
+            found[at, 0] = DECIDED[side]
+    return found
+
+
+def _given_ratings(labels: StudyLabels) -> Any:
     if not any(value is not None for row in labels.ratings for value in row):
         return None
     return np.array([[-1.0 if value is None else value for value in row] for row in labels.ratings], np.float64)
@@ -249,7 +260,7 @@ def _ratings(labels: StudyLabels) -> Any:
 
 def _rating_treatments(labels: StudyLabels) -> dict[str, Any]:
     """Each coder's ratings alone, where several rated."""
-    whole = _ratings(labels)
+    whole = _given_ratings(labels)
     if whole is None or len(labels.coders) < 2:
         return {}
     return {f"coder {coder.name}": whole[:, [column]] for column, coder in enumerate(labels.coders)}

@@ -36,10 +36,10 @@ def reference(row: Row) -> Row:
     return {most: 1.0} if most else {label: n / len(labels) for label, n in counts.items()}
 
 
-def rated(row: Row, threshold: float) -> Row:
-    """The same of coders' ratings alone, on either side of the threshold."""
-    sides = {n: "not " * (float(row[n]) < threshold) + "aligned" for n in row if n.startswith("rating:") and row[n]}
-    return reference({"fate": "", **{f"coder:{name}": side for name, side in sides.items()}})
+def rated(row: Row, limit: float) -> Row:
+    """The same of a decision, or else of coders' ratings, on either side of the threshold."""
+    sides = {"coder:" + n: "not " * (float(row[n]) < limit) + "aligned" for n in row if n[:7] == "rating:" and row[n]}
+    return reference({"fate": "", "adjudicated": row.get("adjudicated", ""), **sides})
 
 
 def kappa(pairs: list[tuple[str, str, float]]) -> tuple[float, float | None]:

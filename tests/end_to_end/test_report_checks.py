@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
+from annotate.adjudicating import open_cases
 from annotate.protocols import parse_protocol
 from annotate.sample_files import sample
+from db.adjudicating import Decision
 from db.coding import CodingSession
 from db.records import Act
 from db.study import open_study
@@ -122,10 +124,32 @@ def test_nas_and_kis_are_recomputed_and_a_changed_rating_is_seen(reasoned: Path,
     ]
 
 
+@pytest.fixture(scope="module")
+def decided(reasoned: Path) -> Path:
+    """A report of the same study once every difference of its coders was decided as aligned."""
+    study = reasoned.parent / "decided.db"
+    shutil.copy(reasoned.parent / "study.db", study)
+    with open_cases(study, "Lea") as session:
+        units = session.queue().units
+        for unit in units:
+            session.decide(unit, Decision(None, rating=90, reason="ambiguous"))
+    assert len(units) > 5
+    do("report", study, "--out", reasoned.parent / "decided", "--draws", 1000, *FORM, "--no-text")
+    return reasoned.parent / "decided"
+
+
+def test_a_decided_rating_takes_the_place_of_the_coders(reasoned: Path, decided: Path) -> None:
+    what = "NAS with search, model Mistral Small (simulated), sample, people (judge simulated-judge)"
+    before, after = (float(checked(report)[what][0]) for report in (reasoned, decided))
+    assert after > before  # an aligned reason can only raise it; check.py, which shares no code, gives the same number
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["coded", "ragged", "openqa", "xstest", "reasoned"])
-def test_check_r_gives_every_number_that_check_py_gives(published: Path, reasoned: Path, name: str) -> None:
-    report = reasoned if name == "reasoned" else published / name
+@pytest.mark.parametrize("name", ["coded", "ragged", "openqa", "xstest", "reasoned", "decided"])
+def test_check_r_gives_every_number_that_check_py_gives(
+    published: Path, reasoned: Path, decided: Path, name: str
+) -> None:
+    report = {"reasoned": reasoned, "decided": decided}.get(name, published / name)
     ran = subprocess.run([program("Rscript"), report / "check.R", report], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     said = dict(line.split("\t") for line in ran.stdout.splitlines() if "\t" in line)
