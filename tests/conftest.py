@@ -57,3 +57,13 @@ def published_json() -> Iterator[None]:
     console.emit_json = checked
     yield
     console.emit_json = emit
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests measured (``record_property``), so that it stands in the log of CI."""
+    passed = terminalreporter.stats.get("passed", [])
+    lines = sorted({f"{name}: {value}" for report in passed for name, value in report.user_properties})
+    if lines:
+        terminalreporter.section("measured")
+        for line in lines:
+            terminalreporter.write_line(line)

@@ -28,16 +28,6 @@ def interpreter(version: str) -> str | None:
     return None
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what tests measured (``record_property``), so that it stands in the log of CI."""
-    passed = terminalreporter.stats.get("passed", [])
-    lines = sorted({f"{name}: {value}" for report in passed for name, value in report.user_properties})
-    if lines:
-        terminalreporter.section("measured")
-        for line in lines:
-            terminalreporter.write_line(line)
-
-
 def uv(*arguments: object, **environment: str) -> str:
     """Run uv; what it printed. The test fails with its words where it does."""
     program = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -26,32 +27,21 @@ def requirements(*extras: str) -> list[str]:
     return [*DECLARED["dependencies"], *(each for extra in extras for each in optional[extra])]
 
 
-def run_tests(env: Environment, source: Path, tmp_path: Path) -> str:
+def run_tests(env: Environment, source: Path) -> str:
     """The last line of the fast tier, run by ``env`` on a copy of the tracked files; the test fails with its report."""
     clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "CI")}
     shared = os.environ.get("ANNOTATE_SHARED", str(REPOSITORY.parent / "shared"))
     path = f"{env.python.parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    words = [
-        "-m",
-        "pytest",
-        "-q",
-        "-n",
-        "2",
-        "--dist",
-        "loadfile",
-        "-p",
-        "no:cacheprovider",
-        "--basetemp",
-        tmp_path / "t",
-    ]
-    done = subprocess.run(
-        [env.python, *map(str, words)],
-        cwd=source,
-        env=clean | {"PATH": path, "PYTHONPATH": str(source), "ANNOTATE_SHARED": shared},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = ("-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider", "--basetemp")
+    with tempfile.TemporaryDirectory(prefix="fast-") as short:  # long paths would be folded in what commands print
+        done = subprocess.run(
+            [env.python, *words, f"{short}/t"],
+            cwd=source,
+            env=clean | {"PATH": path, "PYTHONPATH": str(source), "ANNOTATE_SHARED": shared},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     if done.returncode:
         pytest.fail(done.stdout[-6000:] + done.stderr[-2000:])
     return done.stdout.strip().splitlines()[-1]
@@ -65,21 +55,19 @@ def test_the_newest_releases(
     version: str,
     source: Path,
     environment: Callable[..., Environment],
-    tmp_path: Path,
     record_property: Callable[[str, object], None],
 ) -> None:
     env = environment(version)
     env.install("--upgrade", *requirements(*RUNTIME, "docs", "test"))
-    record_property(f"fast tier, Python {version}, newest releases", run_tests(env, source, tmp_path))
+    record_property(f"fast tier, Python {version}, newest releases", run_tests(env, source))
 
 
 def test_the_lowest_releases(
     source: Path,
     environment: Callable[..., Environment],
-    tmp_path: Path,
     record_property: Callable[[str, object], None],
 ) -> None:
     env = environment(VERSIONS[0])
     env.install("--resolution", "lowest-direct", *requirements(*RUNTIME))
     env.install(*requirements("docs", "test"))
-    record_property(f"fast tier, Python {VERSIONS[0]}, lowest releases", run_tests(env, source, tmp_path))
+    record_property(f"fast tier, Python {VERSIONS[0]}, lowest releases", run_tests(env, source))
