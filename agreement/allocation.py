@@ -108,9 +108,9 @@ def _water_fill(measure: FloatArray, low: FloatArray, high: FloatArray, total: i
     active = measure > 0
     marks = np.unique(np.concatenate([low[active] / measure[active], high[active] / measure[active]]))
     sums = np.array([np.clip(c * measure, low, high).sum() for c in marks])
-    k = int(np.searchsorted(sums, total))
+    k = min(int(np.searchsorted(sums, total)), len(marks) - 1)  # everything, but for a last digit of the sum
     c = float(marks[k])
-    if k > 0 and sums[k] != total:
+    if k > 0 and sums[k] > total:
         c -= float((sums[k] - total) / (sums[k] - sums[k - 1]) * (marks[k] - marks[k - 1]))
     level: FloatArray = np.clip(c * measure, low, high)
     return level

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agreement.allocation import allocate, allocate_for_many, binary_deviations
@@ -67,6 +67,7 @@ def test_many_targets_minimise_the_worst_of_them():
     assert worst(summed, sum) <= 1.02 * min(worst(m, sum) for m in every)
 
 
+@example(sizes=[498], n=498, method="sqrt")  # the root's square is not quite 498
 @given(
     st.lists(st.integers(0, 500), min_size=1, max_size=8).filter(any),
     st.integers(1, 600),
