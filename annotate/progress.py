@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from types import TracebackType
+from typing import Self
 
 from annotate.console import rewrites
 
@@ -50,27 +51,34 @@ class Progress:
 class Waiting:
     """``with Waiting("Computing score impact"):``: says after a second that something is going on, and for how long."""
 
+    _pauses = (1.0, 3600.0)
+    """Seconds between two lines: where a terminal rewrites them, and elsewhere."""
+
     def __init__(self, what: str) -> None:
         self._what = what
         self._terminal = rewrites()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._talk, daemon=True)
 
-    def __enter__(self) -> Waiting:
+    def __enter__(self) -> Self:
         self._start = time.monotonic()
         self._thread.start()
         return self
 
+    @property
+    def _seconds(self) -> float:
+        return time.monotonic() - self._start
+
+    def _text(self) -> str:
+        return f"{self._what}: {self._seconds:.0f} s" if self._terminal else f"{self._what} …"
+
     def _talk(self) -> None:
-        if self._over.wait(FIRST_SECONDS):
-            return
-        while True:
-            seconds = time.monotonic() - self._start
-            end = f"\r{self._what}: {seconds:.0f} s\x1b[K" if self._terminal else f"{self._what} …\n"
-            sys.stderr.write(end)
+        wait = FIRST_SECONDS
+        while not self._over.wait(wait):
+            wait = self._pauses[0 if self._terminal else 1]
+            text = self._text()
+            sys.stderr.write(f"\r{text}\x1b[K" if self._terminal else f"{text}\n")
             sys.stderr.flush()
-            if self._over.wait(1.0 if self._terminal else 3600.0):
-                return
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

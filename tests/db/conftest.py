@@ -11,6 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from builder import protocol, seeded, small_study
+from pack_builder import pack
 
 from db.coding import CodingSession
 from db.study import Study, create_study
@@ -34,3 +35,15 @@ def session(path: Path) -> Iterator[CodingSession]:
     """A at work on it."""
     with CodingSession.open(path, "A", protocol()) as opened:
         yield opened
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """The study that packs are made of: six units that A and B have to code."""
+    return small_study(tmp_path / "home.db", "A", "B")
+
+
+@pytest.fixture
+def ada(home: Path) -> Path:
+    """A's pack of six items, not yet coded."""
+    return pack(home).path

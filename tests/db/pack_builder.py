@@ -11,14 +11,17 @@ from contextlib import closing
 from pathlib import Path
 from zlib import crc32
 
+import pytest
 from builder import protocol, seeded
 
 from db.canonical import canonical_json
 from db.chain import EventRow, row_hash
 from db.coding import CodingSession
 from db.connection import ENCRYPTED
+from db.errors import AnnotateError
 from db.merge import Merged
 from db.pack import open_pack, sealed_protocol
+from db.pack_check import Altered
 from db.pack_make import Packed, make_pack
 from db.pack_merge import merge_pack
 from db.pack_read import read_pack
@@ -183,3 +186,20 @@ class QuickAge:
             raise self.DecryptError
         key = hashlib.shake_256(words.encode()).digest(len(hidden))
         return (int.from_bytes(hidden) ^ int.from_bytes(key)).to_bytes(len(hidden))
+
+
+def refused(home: Path, path: Path, match: str, kind: type[AnnotateError] = Altered) -> AnnotateError:
+    """The pack is refused with the reason and what to do, and the study is as it was."""
+    before = state(home)
+    with pytest.raises(kind, match=match) as caught:
+        bring(home, path)
+    assert caught.value.hint
+    assert state(home) == before
+    return caught.value
+
+
+def at_home(home: Path, label: str = "HEDGE", coder: str = "A") -> None:
+    with CodingSession.open(home, coder, protocol()) as desk:
+        item = desk.next()
+        assert item
+        desk.save(Act("label", item.assignment, label=label))
