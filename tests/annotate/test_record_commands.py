@@ -8,9 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from annotate.__main__ import run
 from annotate.studies import study_protocol
 from db.coding import CodingSession
 from db.leases import lease
@@ -18,31 +15,6 @@ from db.records import Act
 from db.study import open_study
 
 Call = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def call(capsys: pytest.CaptureFixture[str]) -> Call:
-    def command(*arguments: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = run([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return command
-
-
-@pytest.fixture
-def study(tmp_path: Path, call: Call) -> Path:
-    """Six responses handed to Ada and Ben."""
-    path, table = tmp_path / "study.db", tmp_path / "run.csv"
-    rows = "\n".join(f"q{n},Question {n}?,42,m{m},Answer {n} {m}" for n in range(1, 4) for m in (1, 2))
-    table.write_text(f"item,question,gold,model,response\n{rows}\n", encoding="utf-8")
-    columns = "item=item,question=question,gold=gold,model=model,response=response"
-    assert call("init", path, "--protocol", "correctness")[0] == 0
-    assert call("import", path, table, "--map", columns)[0] == 0
-    assert call("sample", path, "--n", 6, "--by", "", "--anyway")[0] == 0
-    assert call("assign", path, "--coders", "Ada,Ben")[0] == 0
-    return path
 
 
 def code(path: Path, coder: str, number: int, label: str = "WRONG") -> None:
