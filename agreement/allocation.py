@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from agreement._shares import as_shares
 from agreement._types import FloatArray, IntArray
 from agreement.errors import AgreementError
 
@@ -49,7 +50,7 @@ def allocate(
 
 def binary_deviations(shares: npt.ArrayLike) -> FloatArray:
     """S_h = sqrt(p (1 - p)) of an indicator with share p in each stratum."""
-    p = np.asarray(shares, np.float64)
+    p = as_shares(shares)
     if not np.all((p >= 0) & (p <= 1)):
         raise AgreementError("shares must lie between 0 and 1")
     return np.sqrt(p * (1 - p))

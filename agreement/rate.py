@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agreement._quantiles import t_quantile
+from agreement._shares import as_shares
 from agreement._types import BoolArray, FloatArray, IntArray
 from agreement.cells import tabulate
 from agreement.errors import AgreementError
@@ -80,7 +81,7 @@ def judged_sample(human: npt.ArrayLike, judge: npt.ArrayLike, unlabelled: npt.Ar
 
 def indicators(values: npt.ArrayLike, name: str) -> FloatArray:
     """Numbers in [0, 1], NaN where missing."""
-    numbers = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    numbers = np.atleast_1d(as_shares(values))
     bad = np.flatnonzero((numbers < 0) | (numbers > 1))
     if len(bad):
         raise AgreementError(f"{name}, unit {bad[0]}: {numbers[bad[0]]:g} is not between 0 and 1")

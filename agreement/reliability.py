@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from agreement._shares import as_shares
 from agreement._types import FloatArray, IntArray
 from agreement.errors import AgreementError
 from agreement.intervals import Interval, bootstrap_interval
@@ -68,7 +69,7 @@ def calibration(
     sample is too large, since noise adds to every |observed - stated|: the estimate is 2 e - mean of the bootstrap, its
     interval a normal one, both cut at 0 and 1. Raises AgreementError on a probability outside [0, 1].
     """
-    units = scored_units(probabilities, positive, weights=weights, stratum=stratum)
+    units = scored_units(as_shares(probabilities), positive, weights=weights, stratum=stratum)
     if len(units.score) and not (units.score[0] >= 0 and units.score[-1] <= 1):
         worst = units.score[0] if units.score[0] < 0 else units.score[-1]
         raise AgreementError(f"a probability is {worst:g}, expected 0 to 1", "Divide percentages by 100.")
@@ -87,10 +88,10 @@ def _bin(units: Scored, inside: npt.NDArray[np.bool_], b: int, bins: int) -> Bin
     if not n:
         return Bin(b / bins, (b + 1) / bins, 0, 0.0, None, None, None)
     w = units.weight[inside] / weight
-    observed = float(w @ units.positive[inside])
+    observed, stated = float(w @ units.positive[inside]), min(float(w @ units.score[inside]), 1.0)
     # Kish's effective size: unequal weights are worth fewer units
     interval = wilson_interval(observed, 1 / float((w**2).sum()))
-    return Bin(b / bins, (b + 1) / bins, n, weight, float(w @ units.score[inside]), observed, interval)
+    return Bin(b / bins, (b + 1) / bins, n, weight, stated, interval.value, interval)
 
 
 def _gaps(units: Scored, where: IntArray, bins: int, weights: FloatArray) -> FloatArray:

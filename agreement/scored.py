@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from agreement._shares import as_shares
 from agreement._types import FloatArray, IntArray
 from agreement.errors import AgreementError
 from agreement.ratings_codes import group_codes
@@ -36,7 +37,7 @@ def scored_units(
     stratum: Sequence[Hashable] | None = None,
 ) -> Scored:
     """Check and sort n scores and labels, None or NaN where missing. Raises AgreementError on bad values."""
-    s, y = (np.asarray(values, dtype=np.float64) for values in (scores, positive))
+    s, y = np.asarray(scores, dtype=np.float64), as_shares(positive)
     w = np.ones(len(s)) if weights is None else np.asarray(weights, np.float64)
     if not len(s) == len(y) == len(w) or (stratum is not None and len(stratum) != len(s)):
         raise AgreementError(f"{len(s)} scores, {len(y)} labels, {len(w)} weights: give one of each per unit")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agreement._quantiles import normal_quantile
+from agreement._shares import ROUNDING
 from agreement.errors import AgreementError
 from agreement.intervals import Interval
 
@@ -13,7 +14,7 @@ SMALL = 5
 
 def wilson_interval(share: float, n: float, *, level: float = 0.95) -> Interval:
     """Wilson (1927) score interval of a share of n units (or an effective size). Raises AgreementError for n <= 0."""
-    _check(share, n)
+    share = _checked(share, n)
     z2 = normal_quantile(0.5 + level / 2) ** 2
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = (z2 * (share * (1 - share) / n + z2 / (4 * n * n))) ** 0.5 / (1 + z2 / n)
@@ -24,7 +25,7 @@ def jeffreys_interval(share: float, n: float, *, level: float = 0.95) -> Interva
     """Equal-tailed under the Beta(1/2, 1/2) prior, closed at 0 or 1 for none or all (Brown, Cai and DasGupta 2001)."""
     from scipy.special import betaincinv
 
-    _check(share, n)
+    share = _checked(share, n)
     a, b, tail = share * n + 0.5, n - share * n + 0.5, (1 - level) / 2
     low = 0.0 if share == 0 else float(betaincinv(a, b, tail))
     high = 1.0 if share == 1 else float(betaincinv(a, b, 1 - tail))
@@ -37,7 +38,7 @@ def area_interval(area: float, positives: float, negatives: float, *, level: flo
     The bounds are the areas from which the observed one is z standard errors away, by the variance
     A (1 - A) [1 + k ((1 - A) / (2 - A) + A / (1 + A))] / (m n), k = (m + n) / 2 - 1.
     """
-    _check(area, min(positives, negatives))
+    area = _checked(area, min(positives, negatives))
     z, k = normal_quantile(0.5 + level / 2), (positives + negatives) / 2 - 1
 
     def gap(a: float) -> float:
@@ -62,8 +63,11 @@ def is_small(hits: float, n: float) -> bool:
     return min(hits, n - hits) < SMALL
 
 
-def _check(share: float, n: float) -> None:
-    if not 0 <= share <= 1:
+def _checked(share: float, n: float) -> float:
+    """The share, a last digit beyond 0 or 1 cut off: weights that sum to 1 need not do so exactly."""
+    inside = min(max(share, 0.0), 1.0)
+    if not abs(share - inside) <= ROUNDING:
         raise AgreementError(f"a share is {share:g}, expected 0 to 1")
     if not n > 0:
         raise AgreementError(f"n is {n:g}: no unit, no interval")
+    return inside

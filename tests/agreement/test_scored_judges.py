@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
 from statsmodels.stats.proportion import proportion_confint
@@ -164,6 +164,28 @@ def test_calibration_refuses_percentages_and_says_when_there_is_nothing():
         calibration([70], [1], seed=1)
     nothing = calibration([None], [1], seed=1)
     assert nothing.ece.undefined == "no unit has a probability and a human label"
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(1, 9), st.sampled_from((0.0, 0.3, 1.0))), min_size=1, max_size=8),
+    positive=st.sampled_from((0, 1)),
+)
+@example(rows=[(3, 1.0), (5, 1.0), (8, 1.0), (3, 1.0)], positive=1)  # these weights, over their sum, add up to 1 + 2e-16
+def test_weights_whose_shares_add_up_to_a_last_digit_beyond_one_are_no_fault(rows, positive):
+    weights, stated = np.array([w for w, _ in rows]) / 7, [p for _, p in rows]
+    found = calibration(stated, [positive] * len(rows), seed=1, weights=weights, draws=10)
+    for each in found.bins:
+        if each.n:
+            assert each.observed == pytest.approx(positive) and 0 <= each.observed <= 1
+            assert 0 <= each.stated <= 1
+
+
+@pytest.mark.parametrize("interval", [wilson_interval, jeffreys_interval])
+def test_a_share_is_taken_to_its_last_digit_and_no_further(interval):
+    assert interval(1 + 1e-15, 9) == interval(1, 9)
+    assert interval(-1e-15, 9) == interval(0, 9)
+    with pytest.raises(AgreementError, match="a share is 1.001, expected 0 to 1"):
+        interval(1.001, 9)
 
 
 def test_small_count_intervals_equal_statsmodels():
