@@ -35,13 +35,25 @@ def uv(*arguments: object, **environment: str) -> str:
         message = "needs uv, which comes with the [test] extra"
         pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
     clean = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")}
-    clean |= {"UV_SYSTEM_CERTS": "1", "UV_NATIVE_TLS": "1", "UV_PYTHON_DOWNLOADS": "never", "UV_LINK_MODE": "copy"}
+    clean |= {"UV_SYSTEM_CERTS": "1", "UV_NATIVE_TLS": "1", "UV_PYTHON_DOWNLOADS": "never"}
     done = subprocess.run(
         [program, *map(str, arguments)], env=clean | environment, capture_output=True, text=True, check=False
     )
+    for unpacked in Path(os.environ["UV_CACHE_DIR"]).glob("sdists-*"):
+        shutil.rmtree(unpacked)  # Spark comes as a source of 2 GB, which uv would keep once for every install of it
     if done.returncode:
         pytest.fail(f"uv {' '.join(map(str, arguments))}\n{done.stderr[-3000:]}")
     return done.stdout
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Packages are fetched once for the whole run, linked into the environments, and gone at the end."""
+    folder = tmp_path_factory.mktemp("uv")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("UV_CACHE_DIR", str(folder))
+        yield
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True)
