@@ -24,7 +24,8 @@ def worst_errors(
 ) -> dict[str, list[dict[str, Any]]]:
     """By judge, the off-diagonal cells of the confusion matrix that are worth most, summed over models, largest first.
 
-    Each has the units in it and up to ten of them, taken in the order of their random ids. A score that is no sum over
+    They are those of the headline score, or of the next one that models are ranked by where that has none. Each has
+    the units in it and up to ten of them, taken in the order of their random ids. A score that is no sum over
     units, as profiles are, gives no cell a worth: then they come by their number of units. ``text`` False: examples say
     which unit, model and labels only.
     """
@@ -50,10 +51,17 @@ def headline(impact: Mapping[str, Any], model: Mapping[str, Any]) -> str:
 
 
 def _cells(impact: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The cells of the headline; where people corrected nothing in it, those of the next part that models rank by."""
+    found = (_of_part(impact, part) for part in (*impact["rankings"], None))
+    return next(filter(None, found), [])
+
+
+def _of_part(impact: Mapping[str, Any], wanted: str | None) -> list[dict[str, Any]]:
+    """The cells of this part, or where none is ``wanted`` of each model's first, summed over models."""
     total: dict[tuple[str, str, str], dict[str, Any]] = {}
     for name, model in impact["models"].items():
-        part = headline(impact, model)
-        for cell in model["parts"][part]["cells"] if part else ():
+        part = next(iter(model["parts"]), "") if wanted is None else wanted
+        for cell in model["parts"][part]["cells"] if part in model["parts"] else ():
             if cell["judge"] == cell["human"] or not cell["contribution"]:
                 continue
             key = (part, cell["judge"], cell["human"])

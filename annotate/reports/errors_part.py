@@ -18,8 +18,9 @@ def errors_part(pieces: Pieces) -> Iterator[Block]:
         return
     yield Heading(2, ("The judge's errors worth most",))
     yield paragraph(
-        "Cells of the confusion matrix by what they move the headline score by, summed over models; by their number of "
-        "units where the score is no sum over units. The examples are the first in the order of their random ids: "
+        "Cells of the confusion matrix by what they move the headline score by (the next score that models are ranked "
+        "by where it has no such cell), summed over models; by their number of units where the score is no sum over "
+        "units. The examples are the first in the order of their random ids: "
         "nobody chose them."
     )
     for judge, cells in errors.items():

@@ -47,9 +47,9 @@ def adjudicate(study: Path, *, share: float, rating: bool = False) -> None:
     """The third program decides a share of what the two disagree on, by the same rule as they, without their slips."""
     with open_cases(study, ADJUDICATOR) as session:
         for unit in session.queue().units:
-            if uniform(ADJUDICATOR, unit) >= share:
-                continue
             item = session.case(unit).item
+            if uniform(ADJUDICATOR, item.question, item.text, item.reason) >= share:
+                continue
             if rating:
                 session.decide(unit, Decision(None, aligned(item), reason="slip"))
             else:
@@ -71,10 +71,10 @@ def answered(item: CodingItem) -> str:
 
 def wikiprofile(coder: str, item: CodingItem) -> Act:
     key = (coder, item.question, item.text)
-    if uniform(*key, item.unit, "skip") < 0.02:
+    if uniform(*key, "skip") < 0.02:
         return Act("skip", item.assignment, reason="cannot be judged", active_ms=4000)
     label = answered(item)
-    if uniform(*key, item.unit, "care") > 0.95:
+    if uniform(*key, "care") > 0.95:
         label = "OTHER" if label in ("PARTIALLY", "INCORRECT") else "PARTIALLY"
     return Act("label", item.assignment, label=label, active_ms=2500)
 
@@ -83,15 +83,19 @@ def wikiprofile(coder: str, item: CodingItem) -> Act:
 
 
 def aligned(item: CodingItem) -> int:
-    """0, 40, 75 or 100 for none to three propositions of the rationale, ten less for each that is not in it."""
+    """0, 40, 75 or 100 for none to three propositions of the rationale, ten less for each that is not in it.
+
+    60 less in one response of ten, made up too: what people see and the judge does not.
+    """
     said, known = (
         set(re.findall(r"because (.+?)(?=, because |\.$)", text or "")) for text in (item.reason, item.rationale)
     )
-    return max(0, (0, 40, 75, 100)[min(3, len(said & known))] - 10 * len(said - known))
+    unseen = 60 if uniform(item.question, item.choice, item.reason, "unseen") < 0.1 else 0
+    return max(0, (0, 40, 75, 100)[min(3, len(said & known))] - 10 * len(said - known) - unseen)
 
 
 def nas(coder: str, item: CodingItem) -> Act:
-    key = (coder, item.unit)
+    key = (coder, item.question, item.choice, item.reason)
     if uniform(*key, "skip") < 0.02:
         return Act("skip", item.assignment, reason="cannot be judged", active_ms=9000)
     noise = round(24 * (uniform(*key, "a") + uniform(*key, "b") - 1))

@@ -170,7 +170,7 @@ def test_calibration_refuses_percentages_and_says_when_there_is_nothing():
     rows=st.lists(st.tuples(st.integers(1, 9), st.sampled_from((0.0, 0.3, 1.0))), min_size=1, max_size=8),
     positive=st.sampled_from((0, 1)),
 )
-@example(rows=[(3, 1.0), (5, 1.0), (8, 1.0), (3, 1.0)], positive=1)  # these weights, over their sum, add up to 1 + 2e-16
+@example(rows=[(3, 1.0), (5, 1.0), (8, 1.0), (3, 1.0)], positive=1)  # over their sum these add up to 1 + 2e-16
 def test_weights_whose_shares_add_up_to_a_last_digit_beyond_one_are_no_fault(rows, positive):
     weights, stated = np.array([w for w, _ in rows]) / 7, [p for _, p in rows]
     found = calibration(stated, [positive] * len(rows), seed=1, weights=weights, draws=10)
@@ -184,7 +184,7 @@ def test_weights_whose_shares_add_up_to_a_last_digit_beyond_one_are_no_fault(row
 def test_a_share_is_taken_to_its_last_digit_and_no_further(interval):
     assert interval(1 + 1e-15, 9) == interval(1, 9)
     assert interval(-1e-15, 9) == interval(0, 9)
-    with pytest.raises(AgreementError, match="a share is 1.001, expected 0 to 1"):
+    with pytest.raises(AgreementError, match=r"a share is 1\.001, expected 0 to 1"):
         interval(1.001, 9)
 
 

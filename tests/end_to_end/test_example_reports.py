@@ -96,14 +96,17 @@ def test_simulated_labels_are_named_so(study: Path) -> None:
 
 
 def test_examples_of_an_error_are_of_the_items_that_the_score_is_about(study: Path) -> None:
-    """NAS is about items called OK, in the simulation's file."""
+    """NAS is about items called OK, KIS about those called IK, in the simulation's file."""
     if study.parent.name.startswith("nas"):
         results = json.loads((study.parent / "report" / "results.json").read_text(encoding="utf-8"))
         cells = results["errors"]["simulated-judge"]
-        assert cells[0]["part"] == "NAS with search"
+        ranked = list(results["impact"]["judges"]["simulated-judge"]["rankings"])
+        models = results["impact"]["judges"]["simulated-judge"]["models"].values()
+        moved = [part for part in ranked if any(model["parts"][part]["cells"] for model in models)]
+        assert {cell["part"] for cell in cells} == {moved[0]}  # the headline, where people corrected any response of it
         shown = [each for cell in cells for each in cell["examples"]]
         assert shown
-        assert all(each["item"].startswith("OK-") for each in shown)
+        assert all(each["item"].startswith("OK-" if moved[0].startswith("NAS") else "IK-") for each in shown)
 
 
 def test_a_score_that_is_no_sum_still_has_errors_to_look_at(study: Path) -> None:
