@@ -1,7 +1,7 @@
 """Make the example reports anew: ``python docs/examples/make.py [PANDALM]``; PANDALM: data of the PandaLM test set.
 
-Random ids of units differ from run to run, and with them which examples are shown and which of several equal reasons the
-second coder of one study leaves undone. Every other number is the same.
+Random ids of units differ from run to run, and with them which examples are shown and which of several equal reasons
+the second coder of one study leaves undone. Every other number is the same.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ Python with the lowest ones that pyproject.toml allows. (CI itself runs with tho
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 import tomllib
@@ -27,15 +28,18 @@ def requirements(*extras: str) -> list[str]:
     return [*DECLARED["dependencies"], *(each for extra in extras for each in optional[extra])]
 
 
-def run_tests(env: Environment, source: Path) -> str:
-    """The last line of the fast tier, run by ``env`` on a copy of the tracked files; the test fails with its report."""
+def run_tests(env: Environment, source: Path, *which: str) -> str:
+    """The last line of the fast tier, or of the tests ``which``, run by ``env`` on a copy of the tracked files.
+
+    The test fails with their report.
+    """
     clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "CI")}
     shared = os.environ.get("ANNOTATE_SHARED", str(REPOSITORY.parent / "shared"))
     path = f"{env.python.parent}{os.pathsep}{os.environ.get('PATH', '')}"
     words = ("-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider", "--basetemp")
     with tempfile.TemporaryDirectory(prefix="fast-") as short:  # long paths would be folded in what commands print
         done = subprocess.run(
-            [env.python, *words, f"{short}/t"],
+            [env.python, *words, f"{short}/t", *which],
             cwd=source,
             env=clean | {"PATH": path, "PYTHONPATH": str(source), "ANNOTATE_SHARED": shared},
             capture_output=True,
@@ -48,6 +52,9 @@ def run_tests(env: Environment, source: Path) -> str:
 
 
 RUNTIME = tuple(sorted(set(DECLARED["optional-dependencies"]) - {"all", "docs", "test"}))
+SPARK = ("tests/counting/test_spark.py", "-m", "slow")
+"""No other test starts a cluster. Spark is larger than all other packages together: its newest release is tried on one
+Python alone."""
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -58,8 +65,11 @@ def test_the_newest_releases(
     record_property: Callable[[str, object], None],
 ) -> None:
     env = environment(version)
-    env.install("--upgrade", *requirements(*RUNTIME, "docs", "test"))
+    env.install("--upgrade", *requirements(*(each for each in RUNTIME if each != "spark"), "docs", "test"))
     record_property(f"fast tier, Python {version}, newest releases", run_tests(env, source))
+    if version == VERSIONS[0] and shutil.which("java"):
+        env.install("--upgrade", *requirements(*RUNTIME))
+        record_property(f"Spark, Python {version}, newest releases", run_tests(env, source, *SPARK))
 
 
 def test_the_lowest_releases(
@@ -71,3 +81,5 @@ def test_the_lowest_releases(
     env.install("--resolution", "lowest-direct", *requirements(*RUNTIME))
     env.install(*requirements("docs", "test"))
     record_property(f"fast tier, Python {VERSIONS[0]}, lowest releases", run_tests(env, source))
+    if shutil.which("java"):
+        record_property(f"Spark, Python {VERSIONS[0]}, lowest releases", run_tests(env, source, *SPARK))
