@@ -33,7 +33,8 @@ from agreement.impact.named import named_estimates  # noqa: E402
 from agreement.impact.oncorpus import corpus_parts  # noqa: E402
 from agreement.impact.onsample import sample_parts  # noqa: E402
 from agreement.impact.pooling import pooling_test  # noqa: E402
-from agreement.impact.profile_impact import imputed_profiles, profile_impact  # noqa: E402
+from agreement.impact.profile_impact import profile_impact  # noqa: E402
+from agreement.impact.profile_imputation import imputed_profiles  # noqa: E402
 from agreement.impact.ranking import rank_models  # noqa: E402
 from agreement.impact.records import Records, Sample  # noqa: E402
 from agreement.impact.smallsample import steadied  # noqa: E402
@@ -312,8 +313,7 @@ HEAD = """# Coverage of score impact
 
 Written by `benchmarks/coverage_impact.py` from `benchmarks/scenarios/impact.toml` (scenarios of commit {scenarios},
 engine of commit {engine}, {date}). Seed {seed}, {replications} replications (of each model, where a scenario has
-several; {few} for profiles), {draws} draws, nominal 95 %. The Monte Carlo standard error of a coverage of .95 is
-{error:.4f} for one model.
+several), {draws} draws, nominal 95 %. The Monte Carlo standard error of a coverage of .95 is {error:.4f} for one model.
 
 *corpus*: the interval of a score of the whole corpus under people's labels, against the truth of that corpus: posterior
 for means, difference estimator on totals for EHQ3 and EHQ, multiple imputation where whole questions of profiles were
@@ -323,14 +323,13 @@ are in units of the score. The band is asked of *corpus*, which is the default.
 """
 
 
-def report(results: list[tuple[Scenario, Findings]], setup: Scenario, replications: int, few: int, engine: str) -> str:
+def report(results: list[tuple[Scenario, Findings]], setup: Scenario, replications: int, engine: str) -> str:
     head = HEAD.format(
         scenarios=last_commit(SCENARIOS),
         engine=engine,
         date=f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
         seed=setup["seed"],
         replications=replications,
-        few=few,
         draws=setup["draws"],
         error=(0.95 * 0.05 / replications) ** 0.5,
     )
@@ -375,17 +374,15 @@ def main() -> None:
     options = parser.parse_args()
     setup = tomllib.loads(SCENARIOS.read_text(encoding="utf-8"))
     replications = options.replications or setup["replications"]
-    few = min(replications, 500)
     engine = last_commit(ROOT / "agreement")  # of the code that runs, whatever is committed meanwhile
     results = []
     for number, scenario in enumerate(setup["scenario"], start=1):
         if options.only and number not in options.only:
             continue
-        times = few if scenario["kind"] == "profiles" else replications
-        results.append((scenario, run(scenario, setup["seed"], times, setup["draws"])))
+        results.append((scenario, run(scenario, setup["seed"], replications, setup["draws"])))
         print(section(*results[-1]), file=sys.stderr, flush=True)
     if options.print or not options.only:
-        text = report(results, setup, replications, few, engine)
+        text = report(results, setup, replications, engine)
     else:
         text = renewed(TABLE.read_text(encoding="utf-8"), results, engine)
     if options.print:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from agreement.impact.estimate import Estimate as Estimate
     from agreement.impact.profile_impact import ProfileSetting as ProfileSetting
     from agreement.impact.profile_impact import fact_study as fact_study
-    from agreement.impact.profile_impact import imputed_profiles as imputed_profiles
     from agreement.impact.profile_impact import profile_sweep as profile_sweep
     from agreement.impact.profile_impact import profile_table as profile_table
+    from agreement.impact.profile_imputation import imputed_profiles as imputed_profiles
     from agreement.impact.records import Records as Records
     from agreement.impact.records import Sample as Sample
     from agreement.impact.result import ImpactResult as ImpactResult
@@ -31,7 +31,7 @@ _HOME = {
     "fact_study": "profile_impact",
     "Factor": "columns",
     "ImpactResult": "result",
-    "imputed_profiles": "profile_impact",
+    "imputed_profiles": "profile_imputation",
     "judge_scores": "engine",
     "Options": "engine",
     "profile_sweep": "profile_impact",

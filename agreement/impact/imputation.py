@@ -9,15 +9,20 @@ Gamma(1), pseudo-records Gamma(1/q), so that with the dummies alone a draw is Di
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
+import numpy.typing as npt
 
 from agreement.errors import AgreementError
 from agreement.impact.records import BoolArray, FloatArray, IntArray
 
+LabelArray = npt.NDArray[np.int8]
+
 DRAWS = 200
 STEPS, CAP, CLOSE = 12, 3.0, 1e-6  # the error after a step of 1e-6 is about its square
 RIDGE, CELL_RIDGE = 1.0, 0.001
+NEARLY = 1e-12  # what rounding may take from a sum of probabilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,35 +48,58 @@ def imputed_probabilities(
 ) -> tuple[FloatArray, IntArray]:
     """(D, K, q) label probabilities of the K distinct kinds of record per draw, and (R,) the kind of each record."""
     kinds, kind = np.unique(np.column_stack([data.cell, data.covariates]), axis=0, return_inverse=True)
-    cells, allowed = kinds[:, 0].astype(np.int64), data.possible
-    x = _design(cells, kinds[:, 1:], len(allowed))
-    labelled = np.flatnonzero(data.shares.sum(axis=1) > 0)
-    pseudo_x, pseudo_y, pseudo_cell = _pseudo_records(data)
-    rows = np.concatenate([x[kind[labelled]], pseudo_x])
-    target = np.concatenate([data.shares[labelled], pseudo_y])
-    mask = allowed[np.concatenate([data.cell[labelled], pseudo_cell])]
-    q = allowed.shape[1]
-    shape = np.concatenate([np.ones(len(labelled)), np.full(len(pseudo_x), 1 / q)])
-    weights = rng.standard_gamma(shape, size=(draws, len(shape)))
-    ridge = np.concatenate([np.full(len(allowed), CELL_RIDGE), np.full(x.shape[1] - len(allowed), RIDGE)])
-    middle = _fit(rows, target, mask, shape[None], ridge)
-    theta = _fit(rows, target, mask, weights, ridge, middle)
-    return _softmax(np.einsum("kp,dqp->dkq", x, theta), allowed[cells]), kind.reshape(-1)
+    cells = kinds[:, 0].astype(np.int64)
+    theta = _drawn_coefficients(data, draws, rng)
+    logits = theta @ _design(cells, kinds[:, 1:], len(data.possible)).T
+    return _softmax(logits.swapaxes(1, 2), data.possible[cells]), kind.reshape(-1)
 
 
-def complete_labels(data: CompletionInput, *, draws: int = DRAWS, rng: np.random.Generator) -> IntArray:
+def complete_labels(data: CompletionInput, *, draws: int = DRAWS, rng: np.random.Generator) -> LabelArray:
     """(D, R) people's label of every record: the one seen, or drawn from its fitted probabilities.
 
     A split label is drawn from its shares in each draw.
     """
-    chances, kind = imputed_probabilities(data, draws=draws, rng=rng)
-    known = data.shares.sum(axis=1) > 0
-    labels = np.empty((draws, len(kind)), np.int64)
-    edges = np.cumsum(chances, axis=-1)
-    for d in range(draws):
-        cumulative = np.where(known[:, None], np.cumsum(data.shares, axis=1), edges[d][kind])
-        labels[d] = (rng.random((len(kind), 1)) >= cumulative[:, :-1] - 1e-12).sum(axis=1)
+    theta = _drawn_coefficients(data, draws, rng)
+    across = np.ascontiguousarray(_design(data.cell, data.covariates, len(data.possible)).T)
+    never = None if data.possible.all() else ~data.possible[data.cell].T
+    known = np.flatnonzero(data.shares.sum(axis=1) > 0)
+    seen = np.cumsum(data.shares[known], axis=1).T[:-1] - NEARLY
+    labels = np.zeros((draws, len(data.cell)), np.int8)
+    for d in range(draws):  # one draw at a time stays in the processor's cache
+        u = rng.random(len(data.cell))
+        edges = list(accumulate(_odds(theta[d] @ across, never)))
+        mark = (u + NEARLY) * edges[-1]
+        for edge in edges[:-1]:
+            labels[d] += mark >= edge
+        labels[d, known] = (u[known] >= seen).sum(axis=0)
     return labels
+
+
+def _odds(logits: FloatArray, never: BoolArray | None) -> FloatArray:
+    """(q, R) weights of the labels, in place of their logits; those that cannot occur have none."""
+    if never is not None:
+        logits[never] = -np.inf
+    top = logits[0]
+    for each in logits[1:]:
+        top = np.maximum(top, each)
+    logits -= top
+    return np.exp(logits, out=logits)
+
+
+def _drawn_coefficients(data: CompletionInput, draws: int, rng: np.random.Generator) -> FloatArray:
+    """(D, q, p) coefficients of the logit, one set a draw of the weights."""
+    allowed, q = data.possible, data.possible.shape[1]
+    labelled = np.flatnonzero(data.shares.sum(axis=1) > 0)
+    pseudo_x, pseudo_y, pseudo_cell = _pseudo_records(data)
+    x = _design(data.cell[labelled], data.covariates[labelled], len(allowed))
+    rows = np.concatenate([x, pseudo_x])
+    target = np.concatenate([data.shares[labelled], pseudo_y])
+    mask = allowed[np.concatenate([data.cell[labelled], pseudo_cell])]
+    shape = np.concatenate([np.ones(len(labelled)), np.full(len(pseudo_x), 1 / q)])
+    weights = rng.standard_gamma(shape, size=(draws, len(shape)))
+    ridge = np.concatenate([np.full(len(allowed), CELL_RIDGE), np.full(x.shape[1] - len(allowed), RIDGE)])
+    middle = _fit(rows, target, mask, shape[None], ridge)
+    return _fit(rows, target, mask, weights, ridge, middle)
 
 
 def rubin(draws: FloatArray, within: float = 0.0) -> tuple[float, float]:
@@ -114,17 +142,20 @@ def _fit(
 
     start: (1, q, p) coefficients near all of them, which saves half of the steps.
     """
-    draws, p, q = len(weights), x.shape[1], y.shape[1]
-    theta = np.zeros((draws, q, p)) if start is None else np.repeat(start, draws, axis=0)
+    p, q = x.shape[1], y.shape[1]
+    theta = np.zeros((len(weights), q, p)) if start is None else np.repeat(start, len(weights), axis=0)
     penalty = np.tile(ridge, q)
+    left = np.arange(len(weights))  # draws that have not settled yet
     for _ in range(STEPS):
-        chance = _softmax(np.einsum("np,dqp->dnq", x, theta), mask)
-        gradient = np.einsum("dn,dnq,np->dqp", weights, y - chance, x, optimize=True) - ridge * theta
-        hessian = _hessian(x, chance, weights)
+        weight, at = weights[left], theta[left]
+        chance = _softmax((at @ x.T).swapaxes(1, 2), mask)
+        gradient = ((y - chance) * weight[:, :, None]).swapaxes(1, 2) @ x - ridge * at
+        hessian = _hessian(x, chance, weight)
         hessian[:, np.arange(q * p), np.arange(q * p)] += penalty
-        step = np.linalg.solve(hessian, gradient.reshape(draws, q * p, 1)).reshape(draws, q, p)
-        theta += np.clip(step, -CAP, CAP)
-        if np.abs(step).max() < CLOSE:
+        step = np.linalg.solve(hessian, gradient.reshape(len(left), q * p, 1)).reshape(at.shape)
+        theta[left] = at + np.clip(step, -CAP, CAP)
+        left = left[np.abs(step).max(axis=(1, 2)) >= CLOSE]
+        if not len(left):
             break
     return theta
 

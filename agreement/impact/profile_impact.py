@@ -16,33 +16,23 @@ import numpy as np
 from agreement.errors import AgreementError
 from agreement.impact.columns import Factor
 from agreement.impact.engine import DEFAULT, Options, score_impact
-from agreement.impact.estimate import Estimate, from_draws
-from agreement.impact.imputation import CompletionInput, complete_labels
-from agreement.impact.ranking import Ranking, rank_models
-from agreement.impact.records import WITHOUT_LABEL, BoolArray, FloatArray, IntArray, Records, Sample
+from agreement.impact.records import WITHOUT_LABEL, FloatArray, IntArray, Records, Sample
 from agreement.impact.result import ImpactResult
-from agreement.impact.streams import stream
 from agreement.scores.base import position
 from agreement.scores.profiles import FactTable, Profiles, fact_table, judge_outcomes, profiles_of
 from agreement.scores.wikiprofile import (
     FACT_LABELS,
-    GRADES,
     LABELS,
     THRESHOLD,
-    UNGRADABLE,
     ProfileShares,
     Treatment,
-    fact_profiles,
-    grade,
     profile_shares,
-    question_outcomes,
 )
 
 SINGLE_RESPONSES = (
     "single responses were sampled: the correlation within a question is unknown and profiles cannot be corrected; "
     "sample whole questions or whole facts"
 )
-METHOD = "multiple imputation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,38 +44,26 @@ class ProfileSetting:
     labels: tuple[str, ...] = LABELS
 
 
-@dataclass(frozen=True, slots=True)
-class ImputedProfiles:
-    """Profiles where whole questions, not whole facts, were labelled: estimates by model and part, with the ranking.
-
-    delta: people minus judge. whole: questions with all responses labelled, by model.
-    """
-
-    judge: dict[str, dict[str, float]]
-    human: dict[str, dict[str, Estimate]]
-    delta: dict[str, dict[str, Estimate]]
-    whole: dict[str, int]
-    ranking: Ranking | None
-    questions: int
-    labelled: int
-    note: str
-
-
 def profile_table(corpus: Records, judge: str, setting: ProfileSetting = ProfileSetting()) -> dict[str, ProfileShares]:
     """Each model's row of the profile table under a judge's labels."""
     table = fact_table(corpus, judge_outcomes(corpus, judge, setting.labels))
+    return shares_of(table, corpus.model.names, setting)
+
+
+def shares_of(table: FactTable, models: Sequence[str], setting: ProfileSetting) -> dict[str, ProfileShares]:
+    """Each model's row of the profile table, from its counted facts."""
     profiles = profiles_of(table, setting.treatment, setting.threshold)
-    return {
-        model: profile_shares(np.bincount(profiles[table.model == m], minlength=len(FACT_LABELS)).astype(np.float64))
-        for m, model in enumerate(corpus.model.names)
-    }
+    width = len(FACT_LABELS)
+    counts = np.bincount(table.model * width + profiles, minlength=len(models) * width).reshape(-1, width)
+    return {model: profile_shares(counts[m].astype(np.float64)) for m, model in enumerate(models)}
 
 
 def profile_sweep(
     corpus: Records, judge: str, thresholds: Sequence[float], treatment: Treatment = "pair"
 ) -> dict[float, dict[str, ProfileShares]]:
     """The profile table at several thresholds of a grade (.5 to .99)."""
-    return {t: profile_table(corpus, judge, ProfileSetting(treatment, t)) for t in thresholds}
+    table = fact_table(corpus, judge_outcomes(corpus, judge, ProfileSetting().labels))
+    return {t: shares_of(table, corpus.model.names, ProfileSetting(treatment, t)) for t in thresholds}
 
 
 def profile_impact(
@@ -126,123 +104,12 @@ def fact_study(
     return facts, Sample.of(facts.take(order), shares, inclusion=inclusion, weight=weight, status=status, unit="item")
 
 
-def imputed_profiles(
-    corpus: Records,
-    sample: Sample,
-    judge: str,
-    setting: ProfileSetting = ProfileSetting(),
-    *,
-    draws: int = 200,
-    seed: int = 0,
-    level: float = 0.95,
-    target: str = "corpus",
-) -> ImputedProfiles:
-    """Profiles of the whole corpus from a sample of whole questions; raises AgreementError when none is whole.
-
-    target: "population" also resamples the facts, the same ones for all models, in every completed corpus.
-    """
-    score = Profiles("paper")
-    judged, people = (
-        fact_table(corpus, judge_outcomes(corpus, judge, setting.labels)),
-        fact_table(sample.records, people_outcomes(sample, setting)),
-    )
-    order = match_facts(corpus, judged, sample.records, people)
-    asked, told = responses_asked(corpus), np.zeros(judged.counts.shape[:2])
-    told[order] = people.counts.sum(axis=2)
-    whole = (told > 0) & (told >= asked - 1e-9)
-    if not whole.any():
-        raise AgreementError(SINGLE_RESPONSES)
-    verdicts = np.full(whole.shape, UNGRADABLE, np.int64)
-    verdicts[order] = question_outcomes(grade(people.counts, setting.treatment), setting.threshold)
-    times = _fact_times(corpus, draws, seed) if target == "population" else None
-    fixed, drawn, moved, complete = {}, {}, {}, {}
-    for m, model in enumerate(corpus.model.names):
-        mine = judged.model == m
-        rng = stream(seed, "profiles", model)
-        taken = None if times is None else times[:, judged.fact[mine]]
-        found = _one_model(judged.counts[mine], whole[mine], verdicts[mine], setting, draws, rng, taken)
-        fixed[model], judge_drawn, drawn[model] = found
-        moved[model], complete[model] = drawn[model] - judge_drawn, int(whole[mine].sum())
-    human = {model: _estimates(values, np.nanmean(values, axis=0), score, level) for model, values in drawn.items()}
-    delta = {
-        model: _estimates(moved[model], np.nanmean(drawn[model], axis=0) - fixed[model], score, level)
-        for model in drawn
-    }
-    judge_values = {m: dict(zip(score.parts, v.tolist(), strict=True)) for m, v in fixed.items()}
-    at = score.parts.index(score.headline)
-    ranking = _ranked(score.headline, judge_values, human, {m: v[:, at] for m, v in drawn.items()}, level)
-    note = (
-        f"{int(whole.sum())} of {int((asked > 0).sum())} questions have all their responses labelled; the others are "
-        "imputed as if people's verdicts on a fact's questions hang together only through the judge's grades: label "
-        "whole facts to do without that"
-    )
-    return ImputedProfiles(
-        judge_values, human, delta, complete, ranking, int((asked > 0).sum()), int(whole.sum()), note
-    )
-
-
-def _estimates(draws: FloatArray, values: FloatArray, score: Profiles, level: float) -> dict[str, Estimate]:
-    return {
-        part: from_draws(float(values[i]), draws[:, i], level=level, method=METHOD, why=score.why(part))
-        for i, part in enumerate(score.parts)
-    }
-
-
-def _fact_times(corpus: Records, draws: int, seed: int) -> FloatArray:
-    """(D, facts) how often each fact is taken in each draw."""
-    assert corpus.fact is not None
-    size = len(corpus.fact.names)
-    times: IntArray = stream(seed, "facts").multinomial(size, np.full(size, 1 / size), size=draws)
-    return times.astype(np.float64)
-
-
 def responses_asked(corpus: Records) -> FloatArray:
     """(F, 10) responses to each question of each fact, with or without a label."""
     each = np.zeros((len(corpus), len(LABELS)))
     each[:, 0] = corpus.count
     asked: FloatArray = fact_table(corpus, each).counts.sum(axis=2)
     return asked
-
-
-def _one_model(
-    counts: FloatArray,
-    whole: BoolArray,
-    verdicts: IntArray,
-    setting: ProfileSetting,
-    draws: int,
-    rng: np.random.Generator,
-    times: FloatArray | None,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Parts of the facts (F, 10, 4) of one model: (P,) under the judge, (D or 1, P) the same with resampled facts, and
-    (D, P) under completed human verdicts. times: (D, F) of each fact, None where the corpus is the target."""
-    score = Profiles("paper")
-    own = question_outcomes(grade(counts, setting.treatment), setting.threshold)
-    once = np.ones((1, len(counts)))
-    fixed = score.values(_profile_counts(own[None], setting, once) @ _feature_rows())[0]
-    judged = (
-        fixed[None] if times is None else score.values(_profile_counts(own[None], setting, times) @ _feature_rows())
-    )
-    labels = complete_labels(_question_input(counts, whole, verdicts, setting), draws=draws, rng=rng)
-    completed = labels.reshape(draws, len(counts), len(GRADES)) - 1
-    taken = once if times is None else times
-    return fixed, judged, score.values(_profile_counts(completed, setting, taken) @ _feature_rows())
-
-
-def _ranked(
-    part: str,
-    judge: dict[str, dict[str, float]],
-    human: dict[str, dict[str, Estimate]],
-    draws: dict[str, FloatArray],
-    level: float,
-) -> Ranking:
-    values = {m: parts[part].value for m, parts in human.items()}
-    return rank_models(
-        part,
-        {m: parts[part] for m, parts in judge.items()},
-        {m: np.nan if value is None else value for m, value in values.items()},
-        draws,
-        level=level,
-    )
 
 
 def people_outcomes(sample: Sample, setting: ProfileSetting) -> FloatArray:
@@ -324,36 +191,3 @@ def _fact_design(sample: Sample, people: FactTable) -> tuple[FloatArray, FloatAr
     np.minimum.at(inclusion, row, sample.inclusion)
     np.maximum.at(weight, row, sample.weight)
     return inclusion, weight
-
-
-def _question_input(
-    counts: FloatArray, whole: BoolArray, verdicts: IntArray, setting: ProfileSetting
-) -> CompletionInput:
-    """Questions of one model: the judge's verdict as cell, and beside it three covariates.
-
-    How far the judge's grade is from the threshold, in log odds (half a response added to each side); the mean of that
-    over the fact's other questions; and the kind of question. The other questions matter because a profile is about
-    several at once: a grade just below the threshold is more often truly above it in a fact that is known otherwise.
-    """
-    grades = grade(counts, setting.treatment)
-    held = np.isfinite(grades)
-    odds = np.log((counts[..., 0] + 0.5) / (counts[..., 1] + 0.5)) - np.log(setting.threshold / (1 - setting.threshold))
-    odds = np.where(held, odds, 0.0)
-    others = (odds.sum(axis=1, keepdims=True) - odds) / np.maximum(held.sum(axis=1, keepdims=True) - held, 1)
-    kind = np.tile(np.arange(len(GRADES)), len(counts))
-    shares = np.eye(3)[verdicts.ravel() + 1] * whole.ravel()[:, None]
-    covariates = np.column_stack([odds.ravel(), others.ravel(), ~held.ravel(), np.eye(len(GRADES))[kind]])
-    cell = question_outcomes(grades, setting.threshold).ravel() + 1
-    return CompletionInput(cell, np.ones((3, 3), np.bool_), covariates, shares)
-
-
-def _profile_counts(outcomes: IntArray, setting: ProfileSetting, times: FloatArray) -> FloatArray:
-    """(D, 7) facts by FACT_LABELS for question outcomes (D or 1, F, 10), each fact taken (D or 1, F) times."""
-    profiles = fact_profiles(outcomes, setting.treatment)
-    return np.stack([((profiles == k) * times).sum(axis=1) for k in range(len(FACT_LABELS))], axis=1)
-
-
-def _feature_rows() -> FloatArray:
-    """(7, d) features of a fact of each label under the profile score."""
-    one = Records.from_columns(FACT_LABELS, ["m"], judges={"j": [FACT_LABELS[0]]})
-    return Profiles("paper").features(one)[0, : len(FACT_LABELS)]

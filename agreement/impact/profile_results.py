@@ -12,14 +12,9 @@ from dataclasses import replace
 from agreement.errors import AgreementError
 from agreement.impact.engine import DEFAULT, Options, judge_scores
 from agreement.impact.estimate import Estimate, point, undefined
-from agreement.impact.profile_impact import (
-    ImputedProfiles,
-    ProfileSetting,
-    fact_study,
-    imputed_profiles,
-    profile_impact,
-)
-from agreement.impact.profile_tables import profile_tables
+from agreement.impact.profile_impact import ProfileSetting, fact_study, profile_impact
+from agreement.impact.profile_imputation import ImputedProfiles, imputed_settings
+from agreement.impact.profile_tables import profile_tables, table_settings
 from agreement.impact.records import Records, Sample
 from agreement.impact.result import ImpactResult, JudgeImpact, ModelImpact, PartImpact
 from agreement.impact.sentences import model_sentence
@@ -50,14 +45,17 @@ def _under_people(
     corpus: Records, sample: Sample | None, names: Sequence[str], setting: ProfileSetting, options: Options
 ) -> ImpactResult:
     whole, why = labelled_whole(corpus, sample, names[0], setting)
+    imputed: dict[str, dict[ProfileSetting, ImputedProfiles]] = {}
     if whole == FACTS:
         result = profile_impact(corpus, sample, names, setting, options)
     elif whole == QUESTIONS and sample is not None:
-        result = _by_questions(corpus, sample, names, setting, options)
+        imputed = {name: _imputed(corpus, sample, name, setting, options) for name in names}
+        main = {name: found[setting] for name, found in imputed.items()}
+        result = _by_questions(corpus, sample, main, setting, options)
     else:
         result = _judge_only(corpus, names, setting, options)
     usable = sample if whole in (FACTS, QUESTIONS) else None
-    tables = {name: profile_tables(corpus, usable, name, setting, options, whole == FACTS) for name in names}
+    tables = {name: profile_tables(corpus, usable, name, setting, options, imputed.get(name)) for name in names}
     notes = (why,) if why and whole == RESPONSES else ()
     return replace(result, profiles=tables, notes=(*result.notes, *notes))
 
@@ -80,20 +78,29 @@ def _judge_only(corpus: Records, judges: Sequence[str], setting: ProfileSetting,
     return judge_scores(facts, (Profiles("paper"), Profiles("consistent")), judges, options)
 
 
+def _imputed(
+    corpus: Records, sample: Sample, judge: str, setting: ProfileSetting, options: Options
+) -> dict[ProfileSetting, ImputedProfiles]:
+    settings = table_settings(setting)
+    seed, level, target = options.seed, options.level, options.target
+    return imputed_settings(corpus, sample, judge, settings, seed=seed, level=level, target=target)
+
+
 def _by_questions(
-    corpus: Records, sample: Sample, judges: Sequence[str], setting: ProfileSetting, options: Options
+    corpus: Records,
+    sample: Sample,
+    imputed: Mapping[str, ImputedProfiles],
+    setting: ProfileSetting,
+    options: Options,
 ) -> ImpactResult:
-    """The result as it would be from whole facts, people's side being imputed."""
-    base = _judge_only(corpus, judges, setting, options)
+    """The result as it would be from whole facts, people's side being imputed (by judge)."""
+    base = _judge_only(corpus, tuple(imputed), setting, options)
     found: dict[str, JudgeImpact] = {}
-    for name in judges:
-        imputed = imputed_profiles(
-            corpus, sample, name, setting, seed=options.seed, level=options.level, target=options.target
-        )
+    for name, each in imputed.items():
         own = base.judges[name]
-        rankings = {} if imputed.ranking is None else {imputed.ranking.part: imputed.ranking}
-        models = {model: _model(model, each, imputed) for model, each in own.models.items()}
-        found[name] = replace(own, models=models, rankings=rankings, notes=(*own.notes, imputed.note))
+        rankings = {} if each.ranking is None else {each.ranking.part: each.ranking}
+        models = {model: _model(model, under, each) for model, under in own.models.items()}
+        found[name] = replace(own, models=models, rankings=rankings, notes=(*own.notes, each.note))
     convention = "whole questions, drawn as one; people's side of the corpus by multiple imputation"
     return replace(
         base,

@@ -5,16 +5,16 @@ Every number stands under the judge, under people on what they labelled whole, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from agreement.impact.engine import Options
 from agreement.impact.estimate import Estimate, undefined
 from agreement.impact.profile_grades import GradeRow, grade_rows
-from agreement.impact.profile_impact import ProfileSetting, imputed_profiles, profile_impact
-from agreement.impact.profile_impact import profile_table as judged_table
+from agreement.impact.profile_impact import ProfileSetting, profile_impact, shares_of
+from agreement.impact.profile_imputation import ImputedProfiles
 from agreement.impact.records import Records, Sample
-from agreement.scores.profiles import Profiles
+from agreement.scores.profiles import Profiles, fact_table, judge_outcomes
 from agreement.scores.wikiprofile import ProfileShares, Treatment
 
 TREATMENTS: tuple[Treatment, ...] = ("fact", "pair", "partial")
@@ -66,18 +66,36 @@ class ProfileTables:
     grades: tuple[GradeRow, ...]
 
 
+def table_settings(setting: ProfileSetting) -> tuple[ProfileSetting, ...]:
+    """What the tables are computed under, `setting` among it: the treatments, then the other thresholds."""
+    treatments = [replace(setting, treatment=treatment) for treatment in TREATMENTS]
+    return (*treatments, *(replace(setting, threshold=each) for each in THRESHOLDS if each != setting.threshold))
+
+
 def profile_tables(
-    corpus: Records, sample: Sample | None, judge: str, setting: ProfileSetting, options: Options, whole_facts: bool
+    corpus: Records,
+    sample: Sample | None,
+    judge: str,
+    setting: ProfileSetting,
+    options: Options,
+    imputed: Mapping[ProfileSetting, ImputedProfiles] | None = None,
 ) -> ProfileTables:
-    """All tables of one judge. sample: None where people's labels cannot be used."""
-    settings = [replace(setting, treatment=treatment) for treatment in TREATMENTS]
-    settings += [replace(setting, threshold=threshold) for threshold in THRESHOLDS if threshold != setting.threshold]
+    """All tables of one judge.
+
+    sample: None where people's labels cannot be used. imputed: under each of `table_settings`, where people labelled
+    whole questions and not whole facts.
+    """
+    table = fact_table(corpus, judge_outcomes(corpus, judge, setting.labels))
     rows: list[ProfileRow] = []
     kept: list[KeptRow] = []
-    for each in settings:
-        shares = judged_table(corpus, judge, each)
+    for each in table_settings(setting):
+        shares = shares_of(table, corpus.model.names, each)
         kept += [_kept(model, each, found) for model, found in shares.items()]
-        rows += _rows(corpus, sample, judge, each, options, whole_facts, shares)
+        if imputed is not None:
+            people = _imputed(imputed[each])
+        else:
+            people = {} if sample is None else _labelled(corpus, sample, judge, each, options)
+        rows += _rows(each, shares, people)
     grades = grade_rows(corpus, sample, judge, setting, options)
     return ProfileTables(setting.treatment, setting.threshold, tuple(rows), tuple(kept), tuple(grades))
 
@@ -89,34 +107,31 @@ def _kept(model: str, setting: ProfileSetting, shares: ProfileShares) -> KeptRow
 
 
 def _rows(
-    corpus: Records,
-    sample: Sample | None,
-    judge: str,
     setting: ProfileSetting,
-    options: Options,
-    whole_facts: bool,
-    shares: dict[str, ProfileShares],
+    shares: Mapping[str, ProfileShares],
+    people: Mapping[tuple[str, str], tuple[Estimate, Estimate]],
 ) -> Iterator[ProfileRow]:
-    found = _under_people(corpus, sample, judge, setting, options, whole_facts)
-    for model in corpus.model.names:
+    """people: (on what they labelled, corrected) by model and part; empty where there is none."""
+    nobody = (undefined(NOBODY), undefined(NOBODY))
+    for model, found in shares.items():
         for part in Profiles("paper").parts:
-            share = shares[model].paper[SPELLED.get(part, part)]
-            people, corrected = found[model, part] if found else (undefined(NOBODY), undefined(NOBODY))
+            share = found.paper[SPELLED.get(part, part)]
             value = None if share is None else share / 100
-            yield ProfileRow(model, setting.treatment, setting.threshold, part, value, people, corrected)
+            told, corrected = people[model, part] if people else nobody
+            yield ProfileRow(model, setting.treatment, setting.threshold, part, value, told, corrected)
 
 
-def _under_people(
-    corpus: Records, sample: Sample | None, judge: str, setting: ProfileSetting, options: Options, whole_facts: bool
+def _imputed(found: ImputedProfiles) -> dict[tuple[str, str], tuple[Estimate, Estimate]]:
+    return {
+        (model, part): (undefined(NO_FACT), estimate)
+        for model, parts in found.human.items()
+        for part, estimate in parts.items()
+    }
+
+
+def _labelled(
+    corpus: Records, sample: Sample, judge: str, setting: ProfileSetting, options: Options
 ) -> dict[tuple[str, str], tuple[Estimate, Estimate]]:
-    """(people on what they labelled, corrected) by model and part."""
-    if sample is None:
-        return {}
-    if not whole_facts:
-        imputed = imputed_profiles(
-            corpus, sample, judge, setting, seed=options.seed, level=options.level, target=options.target
-        )
-        return {(m, p): (undefined(NO_FACT), e) for m, parts in imputed.human.items() for p, e in parts.items()}
     quick = replace(options, draws=DRAWS, fair=False, rank=(), by=(), methods=())
     result = profile_impact(corpus, sample, [judge], setting, quick)
     return {

@@ -16,11 +16,11 @@ from agreement.impact.engine import Options
 from agreement.impact.profile_impact import (
     ProfileSetting,
     fact_study,
-    imputed_profiles,
     profile_impact,
     profile_sweep,
     profile_table,
 )
+from agreement.impact.profile_imputation import imputed_profiles
 from agreement.impact.records import Records, Sample
 from agreement.scores.profiles import fact_table, judge_outcomes, profiles_of
 from agreement.scores.wikiprofile import (
