@@ -195,13 +195,14 @@ def _records(
     if protocol.impossible:
         options["impossible"] = _impossible(protocol)
     declared = declared_labels(protocol) if as_labels else protocol.label_names
+    designed = {value: _stratum(value) for value in set(table["stratum"])}
     return Records.from_columns(
         declared,
         table["model"],
         judges=_judged(protocol, columns, table) if declared else None,
         count=counts,
         condition=table["condition"],
-        stratum=[_stratum(value) for value in table["stratum"]],
+        stratum=[designed[value] for value in table["stratum"]],
         by=strata,
         technical=table["technical"],
         **options,
