@@ -30,14 +30,16 @@ NOBODY, UNGRADED = "no human labels", "no question can be graded"
 class GradeRow:
     """The mean grade g(q) of one kind of question of one model.
 
-    judge: over all gradable questions. people: over those labelled whole; corrected: over the corpus under people's
-    labels. questions, gradable (under the judge), labelled: how many there are.
+    judge: over all gradable questions. judge_labelled, people: over those labelled whole, weighted by the design;
+    corrected: over the corpus under people's labels. questions, gradable (under the judge), labelled: how many there
+    are.
     """
 
     model: str
     question_type: str
     thinking: bool
     judge: float | None
+    judge_labelled: float | None
     people: float | None
     corrected: Estimate
     questions: int
@@ -71,15 +73,17 @@ def grade_rows(
             if not there.any():
                 continue
             judged, told, whole = graded.judge[there, at], graded.people[there, at], graded.whole[there, at]
+            weight = graded.weight[there, at]
             corrected = corrected_grade(
-                judged, told, whole, graded.weight[there, at], options.level, population=options.target == "population"
+                judged, told, whole, weight, options.level, population=options.target == "population"
             )
             yield GradeRow(
                 model,
                 kind,
                 thinking,
-                _mean(judged),
-                _mean(told[whole]),
+                _mean(judged, np.ones(len(judged))),
+                _mean(judged[whole], weight[whole]),
+                _mean(told[whole], weight[whole]),
                 corrected,
                 int(there.sum()),
                 int(np.isfinite(judged).sum()),
@@ -157,6 +161,6 @@ def _weights(sample: Sample) -> FloatArray:
     return found
 
 
-def _mean(grades: FloatArray) -> float | None:
-    held = grades[np.isfinite(grades)]
-    return float(held.mean()) if len(held) else None
+def _mean(grades: FloatArray, weight: FloatArray) -> float | None:
+    held = np.isfinite(grades)
+    return float(np.average(grades[held], weights=weight[held])) if held.any() else None

@@ -14,6 +14,7 @@ from agreement.impact.engine import DEFAULT, Options, judge_scores
 from agreement.impact.estimate import Estimate, point, undefined
 from agreement.impact.profile_impact import ProfileSetting, fact_study, profile_impact
 from agreement.impact.profile_imputation import ImputedProfiles, imputed_settings
+from agreement.impact.profile_questions import QuestionImpact, question_impact
 from agreement.impact.profile_tables import profile_tables, table_settings
 from agreement.impact.records import Records, Sample
 from agreement.impact.result import ImpactResult, JudgeImpact, ModelImpact, PartImpact
@@ -47,7 +48,7 @@ def _under_people(
     whole, why = labelled_whole(corpus, sample, names[0], setting)
     imputed: dict[str, dict[ProfileSetting, ImputedProfiles]] = {}
     if whole == FACTS:
-        result = profile_impact(corpus, sample, names, setting, options)
+        result = profile_impact(corpus, sample, names, setting, replace(options, fair=False))
     elif whole == QUESTIONS and sample is not None:
         imputed = {name: _imputed(corpus, sample, name, setting, options) for name in names}
         main = {name: found[setting] for name, found in imputed.items()}
@@ -56,8 +57,18 @@ def _under_people(
         result = _judge_only(corpus, names, setting, options)
     usable = sample if whole in (FACTS, QUESTIONS) else None
     tables = {name: profile_tables(corpus, usable, name, setting, options, imputed.get(name)) for name in names}
+    if usable is not None:
+        asked = question_impact(corpus, usable, names, setting, options)
+        tables = {name: replace(table, questions=asked[name].rows) for name, table in tables.items()}
+        result = _with_fairness(result, asked)
     notes = (why,) if why and whole == RESPONSES else ()
     return replace(result, profiles=tables, notes=(*result.notes, *notes))
+
+
+def _with_fairness(result: ImpactResult, asked: Mapping[str, QuestionImpact]) -> ImpactResult:
+    """The judges with their fairness in questions, which are more than facts and differ by kind."""
+    judges = {name: replace(judge, fairness=asked[name].fairness) for name, judge in result.judges.items()}
+    return replace(result, judges=judges)
 
 
 def labelled_whole(

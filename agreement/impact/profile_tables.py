@@ -13,6 +13,7 @@ from agreement.impact.estimate import Estimate, undefined
 from agreement.impact.profile_grades import GradeRow, grade_rows
 from agreement.impact.profile_impact import ProfileSetting, profile_impact, shares_of
 from agreement.impact.profile_imputation import ImputedProfiles
+from agreement.impact.profile_questions import QuestionRow
 from agreement.impact.records import Records, Sample
 from agreement.scores.profiles import Profiles, fact_table, judge_outcomes
 from agreement.scores.wikiprofile import ProfileShares, Treatment
@@ -57,13 +58,14 @@ class KeptRow:
 
 @dataclass(frozen=True, slots=True)
 class ProfileTables:
-    """Treatments at the protocol's threshold, thresholds under its treatment, and grades."""
+    """Treatments at the protocol's threshold, thresholds under its treatment, grades, and whole questions."""
 
     treatment: str
     threshold: float
     rows: tuple[ProfileRow, ...]
     kept: tuple[KeptRow, ...]
     grades: tuple[GradeRow, ...]
+    questions: tuple[QuestionRow, ...] = ()
 
 
 def table_settings(setting: ProfileSetting) -> tuple[ProfileSetting, ...]:

@@ -103,10 +103,8 @@ def fact_table(records: Records, outcomes: FloatArray) -> FactTable:
     `question_type` in `by`, and whether the model was thinking: the variable `thinking` in `by`, else the condition,
     one of `THINKING_ON` or anything else. Raises AgreementError when one is absent.
     """
-    if records.fact is None or "question_type" not in records.by:
-        raise AgreementError("WikiProfile needs each response's fact and question_type")
-    switch = records.by.get("thinking", records.condition)
-    place = _grades(records.by["question_type"], switch)
+    place = grade_places(records)
+    assert records.fact is not None
     key = records.model.codes * len(records.fact.names) + records.fact.codes
     keys, fact = np.unique(key, return_inverse=True)
     used = (place >= 0) & ~records.technical
@@ -114,6 +112,13 @@ def fact_table(records: Records, outcomes: FloatArray) -> FactTable:
     np.add.at(counts, (fact[used], place[used]), outcomes[used])
     ignored = int(records.count.sum() - round(float(counts.sum())))
     return FactTable(keys // len(records.fact.names), keys % len(records.fact.names), counts, ignored)
+
+
+def grade_places(records: Records) -> IntArray:
+    """(R,) place among `GRADES` of each row, -1 for one that enters no grade. Raises AgreementError as `fact_table`."""
+    if records.fact is None or "question_type" not in records.by:
+        raise AgreementError("WikiProfile needs each response's fact and question_type")
+    return _grades(records.by["question_type"], records.by.get("thinking", records.condition))
 
 
 def _grades(kind: Factor, switch: Factor) -> IntArray:

@@ -6,13 +6,22 @@ from collections.abc import Iterator
 
 from annotate.analysis.worst_errors import headline
 from annotate.reports.document import Block, Figure, Heading, Line, Mark, Name, Ref, Row, pointer
-from annotate.reports.pieces import Pieces, name, paragraph, row, said, table
+from annotate.reports.pieces import Cell, Pieces, name, paragraph, row, said, table
+
+NO_FACT = (
+    "On the sample alone there is no such score: people labelled whole questions, but no fact with all of its "
+    "questions. What judge and people say of the questions of the sample stands with the profiles of each judge."
+)
 
 SERIES = ("judge", "people, corrected for the whole corpus", "people, on the sample")
 SEEN = (
     "For each model the score under the judge as an open square, the corrected score under people as a filled circle "
     "and the score of the labelled sample as a diamond, each of people's with its interval. The numbers stand in the "
     "table below."
+)
+SEEN_WITHOUT = (
+    "For each model the score under the judge as an open square and the corrected score under people as a filled "
+    "circle with its interval. The numbers stand in the table below."
 )
 
 
@@ -33,8 +42,12 @@ def changed_part(pieces: Pieces) -> Iterator[Block]:
     rows = tuple(
         Row((name(model),), _marks(pieces, place), _ranks(pieces, root, part, model)) for model, _, place in places
     )
-    yield Figure("scores", said(Name(part), " under the judge and under people"), SEEN, SERIES, rows, part)
-    yield _table(pieces, root, part, places)
+    sampled = any(pieces.get(place)["sample"] for _, _, place in places)
+    series, seen = (SERIES, SEEN) if sampled else (SERIES[:2], SEEN_WITHOUT)
+    yield Figure("scores", said(Name(part), " under the judge and under people"), seen, series, rows, part)
+    yield _table(pieces, root, part, places, sampled)
+    if impact.get("profiles") and not sampled:
+        yield paragraph(NO_FACT)
 
 
 def _places(pieces: Pieces, root: str) -> list[tuple[str, str, str]]:
@@ -78,8 +91,9 @@ def _ranks(pieces: Pieces, root: str, part: str, model: str) -> Line:
     return ("rank ", Ref(paths[0], "rank"), " → ", Ref(paths[1], "rank"))
 
 
-def _table(pieces: Pieces, root: str, part: str, places: list[tuple[str, str, str]]) -> Block:
-    rows = []
+def _table(pieces: Pieces, root: str, part: str, places: list[tuple[str, str, str]], some: bool) -> Block:
+    """``some``: whether any model has a score on the sample alone."""
+    rows: list[tuple[Cell, ...]] = []
     for model, _, place in places:
         paths = _rank_paths(pieces, root, part, model)
         sampled = pieces.get(place)["sample"]
@@ -87,7 +101,7 @@ def _table(pieces: Pieces, root: str, part: str, places: list[tuple[str, str, st
             row(
                 name(model),
                 pieces.value(f"{place}/judge/value"),
-                pieces.estimate(f"{place}/sample/human") if sampled else ("–",),
+                *((pieces.estimate(f"{place}/sample/human") if sampled else ("–",),) if some else ()),
                 pieces.estimate(f"{place}/human"),
                 pieces.estimate(f"{place}/delta", "change"),
                 pieces.value(paths[0], "rank") if paths else ("–",),
@@ -96,7 +110,7 @@ def _table(pieces: Pieces, root: str, part: str, places: list[tuple[str, str, st
             )
         )
     head = (
-        *("model", "judge", "people, sample [95 %]", "people, corrected [95 %]", "change [95 %]"),
+        *("model", "judge", *(("people, sample [95 %]",) if some else ()), "people, corrected [95 %]", "change [95 %]"),
         *("rank, judge", "rank, people", "labelled"),
     )
-    return table(said(Name(part), ", before and after"), head, rows, right=range(1, 8))
+    return table(said(Name(part), ", before and after"), head, rows, right=range(1, len(head)))

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotate.reports.document import Block, Bullets, Heading, Line, Name, Ref, pointer
+from annotate.reports.fairness_part import fairness_blocks
 from annotate.reports.pieces import Cell, Pieces, name, paragraph, row, said, table
 from annotate.reports.profiles_part import profiles_part
 
 CELLS = 5
-STRONGEST = 3
 STEP = 10
 WIDEST = 8
 ALONE = "Scores from the judge's labels alone"
@@ -45,20 +45,6 @@ def impact_sentences(pieces: Pieces) -> list[Line]:
         said(*((name(model), ": ") if len(models) > 1 else ()), Ref(f"{root}{pointer(model)}/sentence", "text"))
         for model in models
     ]
-
-
-def finding_lines(pieces: Pieces) -> list[Line]:
-    """Where a judge was found unfair or broken: the strongest findings of each; all of them stand further down."""
-    impact = pieces.results.get("impact")
-    found: list[Line] = []
-    for judge in impact["judges"] if impact else ():
-        root = pointer("impact", "judges", judge, "fairness")
-        fair = pieces.get(root)
-        listed = fair["findings"] if fair else []
-        strongest = sorted(range(len(listed)), key=lambda at: -(listed[at]["strength"] or 0.0))[:STRONGEST]
-        for at in strongest:
-            found.append(said("Judge ", Name(judge), ": ", Ref(f"{root}/findings/{at}/text", "text"), "."))
-    return found
 
 
 def _judge_only(pieces: Pieces, root: str) -> Iterator[Block]:
@@ -122,8 +108,7 @@ def _judge(pieces: Pieces, root: str) -> Iterator[Block]:
     yield from _excluded(pieces, root)
     yield from _rankings(pieces, root)
     yield from _cells(pieces, root)
-    yield from _findings(pieces, root)
-    yield from _fairness(pieces, root)
+    yield from fairness_blocks(pieces, root)
     yield from _thresholds(pieces, root)
     yield from _treatments(pieces, root)
     yield from _pooling(pieces, root)
@@ -331,38 +316,6 @@ def _cells(pieces: Pieces, root: str) -> Iterator[Block]:
     if rows:
         head = ("model", "score", "judge says", "units", "moves the score by")
         yield table("What moves the score on the sample: the largest cells", head, rows, right=(3, 4))
-
-
-def _findings(pieces: Pieces, root: str) -> Iterator[Block]:
-    fair: dict[str, Any] | None = pieces.get(f"{root}/fairness")
-    if fair is None:
-        return
-    if fair["findings"]:
-        lines = [(Ref(f"{root}/fairness/findings/{at}/text", "text"),) for at in range(len(fair["findings"]))]
-        yield paragraph("Where the judge errs differently:")
-        yield Bullets(tuple(lines))
-    else:
-        yield paragraph(
-            "No model or stratum was found in which the judge errs differently; that is no proof of fairness."
-        )
-
-
-def _fairness(pieces: Pieces, root: str) -> Iterator[Block]:
-    fair = pieces.get(f"{root}/fairness")
-    if fair is None or len(fair["levels"]) < 2:
-        return
-    rows = [
-        row(
-            said(Name(level["variable"]), " ", name(level["level"])),
-            pieces.estimate(f"{root}/fairness/levels/{at}/error_rate"),
-            pieces.estimate(f"{root}/fairness/levels/{at}/youden"),
-            pieces.count(f"{root}/fairness/levels/{at}/labelled"),
-        )
-        for at, level in enumerate(fair["levels"])
-    ]
-    yield table(
-        "Errors of the judge by stratum", ("stratum", "error rate", "Youden's J", "labelled"), rows, right=(1, 2, 3)
-    )
 
 
 def _thresholds(pieces: Pieces, root: str) -> Iterator[Block]:

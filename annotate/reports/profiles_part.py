@@ -23,11 +23,36 @@ def profiles_part(pieces: Pieces, judge: str) -> Iterator[Block]:
         return
     root = pointer("impact", "profiles", judge)
     found = pieces.get(root)
+    if found["questions"]:
+        yield _questions(pieces, root, found)
     yield _kept(pieces, root, found)
     for model in dict.fromkeys(each["model"] for each in found["rows"]):
         yield _treatments(pieces, root, found, model)
         yield _thresholds(pieces, root, found, model)
         yield _grades(pieces, root, found, model)
+
+
+def _questions(pieces: Pieces, root: str, found: dict[str, Any]) -> Block:
+    """Judge and people on what was labelled whole, and on the corpus: what the sample alone can say of profiles."""
+    rows = [
+        row(
+            name(each["model"]),
+            each["asked"],
+            pieces.value(f"{root}/questions/{at}/judge/value"),
+            pieces.value(f"{root}/questions/{at}/sample_judge/value") if each["sample_judge"] else ("–",),
+            pieces.estimate(f"{root}/questions/{at}/sample_people") if each["sample_people"] else ("–",),
+            pieces.estimate(f"{root}/questions/{at}/sample_change", "change") if each["sample_change"] else ("–",),
+            pieces.estimate(f"{root}/questions/{at}/corrected"),
+            pieces.count(f"{root}/questions/{at}/n"),
+        )
+        for at, each in enumerate(found["questions"])
+    ]
+    sides = ("judge", "judge, sample", "people, sample [95 %]", "change, sample [95 %]", "people, corpus [95 %]")
+    head = ("model", "questions", *sides, "labelled")
+    title = (
+        "Share of gradable questions above the threshold; on the sample judge and people on the same questions, paired"
+    )
+    return table(title, head, rows, right=range(2, 8))
 
 
 def _kept(pieces: Pieces, root: str, found: dict[str, Any]) -> Block:
@@ -65,7 +90,7 @@ def _short(pieces: Pieces, place: str) -> Line:
 
 
 def _heads(people: bool, *first: str) -> tuple[str, ...]:
-    return (*first, "judge", *(("people, labelled facts",) if people else ()), "people, corpus [95 %]")
+    return (*first, "judge", *(("people, sample [95 %]",) if people else ()), "people, corpus [95 %]")
 
 
 def _with_people(found: dict[str, Any]) -> bool:
@@ -114,6 +139,7 @@ def _grades(pieces: Pieces, root: str, found: dict[str, Any], model: str) -> Blo
             Name(each["question_type"]),
             "on" if each["thinking"] else "off",
             pieces.value(f"{root}/grades/{at}/judge"),
+            pieces.value(f"{root}/grades/{at}/judge_labelled"),
             pieces.value(f"{root}/grades/{at}/people"),
             _short(pieces, f"{root}/grades/{at}/corrected"),
             said(Ref(f"{root}/grades/{at}/gradable", "count"), " of ", Ref(f"{root}/grades/{at}/questions", "count")),
@@ -122,6 +148,7 @@ def _grades(pieces: Pieces, root: str, found: dict[str, Any], model: str) -> Blo
         for at, each in enumerate(found["grades"])
         if each["model"] == model
     ]
-    head = ("question", "thinking", "judge", "people, labelled", "people, corpus [95 %]", "gradable", "labelled")
+    sides = ("judge", "judge, sample", "people, sample", "people, corpus [95 %]")
+    head = ("question", "thinking", *sides, "gradable", "labelled")
     title = said("Mean grade of a question, ", name(model), "; no interval where judge and people hardly differ")
-    return table(title, head, rows, right=range(2, 7))
+    return table(title, head, rows, right=range(2, 8))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from annotate.reports.document import Block, Bullets, Heading, Line, Name, Ref
-from annotate.reports.impact_part import finding_lines, impact_sentences
+from annotate.reports.fairness_part import finding_lines
+from annotate.reports.impact_part import impact_sentences
 from annotate.reports.judges_part import judge_sentence
 from annotate.reports.people_part import people_sentence
 from annotate.reports.pieces import Cell, Pieces, name, paragraph, row, table

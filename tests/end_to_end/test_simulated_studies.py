@@ -303,6 +303,58 @@ def test_wikiprofile_grades_of_questions(wiki: tuple[Path, list[Record]], cli: C
     assert covered >= 8
 
 
+def test_wikiprofile_questions_of_the_sample_and_where_the_judge_is_unfair(
+    wiki: tuple[Path, list[Record]], cli: Cli
+) -> None:
+    """Share of gradable questions above half, counted from the records; people part from the judge at Gemma alone."""
+    study, records = wiki
+    chosen = drawn(study)
+    with open_study(study) as opened:
+        weights = {row[0] for row in opened.connection.execute("SELECT pi FROM sample_units")}
+    assert len(weights) == 1  # so that no weights are needed below
+    found = cli("impact", study, "--judge", "grader_1", "--json").json
+    groups = {
+        "encoding, thinking off": ASKED[:2],
+        "recall, thinking off": ASKED[2:6],
+        "recall, thinking on": ASKED[6:],
+    }
+    rows = found["profiles"]["grader_1"]["questions"]
+    assert len(rows) == 6
+    covered = 0
+    for row in rows:
+        own = [each for each in records if each["model"] == row["model"]]
+        held = [
+            each
+            for each in own
+            if (f"{each['fact']}/{each['question_type']}", each["model"], thought(each), each["repeat"]) in chosen
+        ]
+        wanted = groups[row["asked"]]
+        assert row["judge"]["value"] == pytest.approx(share_above(own, wanted, "grader_1"))
+        assert row["sample_judge"]["value"] == pytest.approx(share_above(held, wanted, "grader_1"))
+        assert row["sample_people"]["value"] == pytest.approx(share_above(held, wanted, "truth"))
+        change = share_above(held, wanted, "truth") - share_above(held, wanted, "grader_1")
+        assert row["sample_change"]["value"] == pytest.approx(change)
+        covered += holds(row["corrected"], share_above(own, wanted, "truth"))
+    assert covered >= 5
+    fair = found["judges"]["grader_1"]["fairness"]
+    levels = {(each["variable"], each["level"]): each for each in fair["levels"]}
+    wrong = {name: each["error_rate"] for (variable, name), each in levels.items() if variable == "model"}
+    gemma, other = sorted(wrong, key=lambda name: "Gemma" not in name)
+    assert wrong[gemma]["low"] > wrong[other]["value"]
+    assert [each["level"] for each in fair["findings"] if each["variable"] == "model"] == [gemma]
+    assert {variable for variable, _ in levels} == {"model", "question type", "thinking"}
+    assert {name for variable, name in levels if variable == "question type"} == set(KINDS)
+
+
+def share_above(records: Iterable[Record], asked: Sequence[tuple[str, bool]], whose: str) -> float:
+    questions: dict[tuple[str, str, bool], list[str]] = {}
+    for each in records:
+        if (each["question_type"], each["thinking"]) in asked:
+            questions.setdefault((each["fact"], each["question_type"], each["thinking"]), []).append(each[whose])
+    verdicts = [found for labels in questions.values() if (found := over_half(labels, "pair")) is not None]
+    return sum(verdicts) / len(verdicts)
+
+
 def test_wikiprofile_refuses_profiles_from_single_responses(cli: Cli, tmp_path: Path) -> None:
     study, _ = wiki_study(tmp_path, "--n", 400, "--by", "model", "--seed", 3)
     found = cli("impact", study, "--judge", "grader_1", "--json").json
