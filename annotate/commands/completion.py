@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from annotate.commands.options import example
+from annotate.commands.options import example, json_option
 
 
 @click.command(
@@ -15,7 +15,8 @@ from annotate.commands.options import example
     )
 )
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(shell: str) -> None:
+@json_option
+def completion(shell: str, as_json: bool) -> None:
     """Print what a shell needs to complete commands, options and files.
 
     Write it where the shell looks for completions, and open a new shell.
@@ -23,7 +24,12 @@ def completion(shell: str) -> None:
     from click.shell_completion import get_completion_class
 
     from annotate.cli import cli
+    from annotate.console import emit_json
 
     found = get_completion_class(shell)
     assert found is not None
-    click.echo(found(cli, {}, "annotate", "_ANNOTATE_COMPLETE").source())
+    script = found(cli, {}, "annotate", "_ANNOTATE_COMPLETE").source()
+    if as_json:
+        emit_json({"shell": shell, "script": script})
+    else:
+        click.echo(script)

@@ -8,7 +8,7 @@ from annotate.schemas.documents import Document, Value, documents, shapes
 
 HEAD = """# What machines read: `--json`
 
-Every command with a result takes `--json` and then prints one JSON document on standard output; notices and progress
+Every command takes `--json` and then prints one JSON document on standard output; notices and progress
 go to standard error. Undefined numbers are `null`, with a reason beside them; NaN never occurs. Exit codes are the same
 as without `--json`: 0 done, 1 the answer is no, 2 bad input.
 

@@ -33,7 +33,8 @@ def with_json() -> set[str]:
     return found
 
 
-def test_every_command_with_json_has_a_schema_and_nothing_else_has() -> None:
+def test_every_command_takes_json_and_has_a_schema() -> None:
+    assert {name.partition(" ")[0] for name in with_json()} == set(COMMANDS)
     assert set(names()) == with_json() | {"results"}
 
 
@@ -66,8 +67,10 @@ def test_the_command_prints_a_schema(capsys: pytest.CaptureFixture[str]) -> None
     assert json.loads(capsys.readouterr().out) == schema("protocol list")
     assert run(["schema"]) == 0
     assert capsys.readouterr().out.split("\n")[:2] == ["adjudicate", "agreement"]
-    assert run(["schema", "demo"]) == 2
-    assert "'demo' has no schema" in capsys.readouterr().err
+    assert run(["schema", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == list(names())
+    assert run(["schema", "nonsense"]) == 2
+    assert "'nonsense' has no schema" in capsys.readouterr().err
 
 
 def test_the_rarer_commands_keep_theirs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,3 +109,9 @@ def test_the_rarer_commands_keep_theirs(tmp_path: Path, capsys: pytest.CaptureFi
     ask("report", study, "--out", tmp_path / "report")
     ask("export", study, "--out", tmp_path / "labels.csv")
     ask("doctor", study, code=0)
+    ask("schema", "status")
+    shell = ask("completion", "bash")
+    assert isinstance(shell, dict) and "_ANNOTATE_COMPLETE=bash_complete" in shell["script"]
+    for words, again in (((), True), ((), False), (("--lead",), True)):
+        demo = ask("demo", *words, "--dir", tmp_path / "demo")
+        assert isinstance(demo, dict) and demo["made"] is again and Path(demo["study"]).is_file()
