@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 import os
 import platform
+import re
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +14,10 @@ from pathlib import Path
 from typing import Literal
 
 from annotate.extras import OPTIONAL
+from annotate.installing import minimum_versions
+from annotate.loading import load_faults
+
+BASE = ("click", "rich", "sqlite-utils", "textual")
 
 State = Literal["ok", "missing", "bad"]
 
@@ -41,11 +46,42 @@ def _runtime() -> Iterator[Finding]:
 
 
 def _packages() -> Iterator[Finding]:
+    """The packages of the base, then those of extras: installed, recent enough, and whether they load."""
+    lowest = minimum_versions()
+    installed = {name: _version(name) for name in (*BASE, *(each.distribution for each in OPTIONAL))}
+    faults = load_faults([each.module for each in OPTIONAL if installed[each.distribution]])
+    for name in BASE:
+        yield _package(name, installed[name], lowest.get(name, ""), "every command", "pip install --upgrade " + name)
     for each in OPTIONAL:
-        try:
-            yield Finding(each.distribution, "ok", importlib.metadata.version(each.distribution))
-        except importlib.metadata.PackageNotFoundError:
-            yield Finding(each.distribution, "missing", f"for {each.purpose}: {each.how}")
+        name = each.distribution
+        yield _package(name, installed[name], lowest.get(name, ""), each.purpose, each.how, faults.get(each.module, ""))
+    if installed["pyspark"] and not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        yield Finding("Java", "missing", "for counting on Spark: install Java 17 or newer")
+
+
+def _version(distribution: str) -> str:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def _package(name: str, version: str, lowest: str, purpose: str, how: str, fault: str = "") -> Finding:
+    if not version:
+        return Finding(name, "missing", f"for {purpose}: {how}")
+    if _release(version) < _release(lowest):
+        return Finding(name, "bad", f"{version}; for {purpose} {lowest} or newer is needed: {how}")
+    if fault:
+        return Finding(name, "bad", f"{version}; for {purpose}, but it does not load: {fault}")
+    return Finding(name, "ok", version)
+
+
+def _release(version: str) -> tuple[int, ...]:
+    """The numbers that a version begins with, zeros at their end left out: 3.0 is 3."""
+    numbers = [int(part) for part in re.match(r"[\d.]*", version)[0].split(".") if part]  # type: ignore[index]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)
 
 
 def _clashes() -> Iterator[Finding]:

@@ -16,7 +16,9 @@ class Extra(NamedTuple):
     @property
     def how(self) -> str:
         """The command that brings it."""
-        return f"pip install 'annotate-judge[{self.name}]'"
+        from annotate.installing import how_to_add
+
+        return how_to_add(self.name)
 
 
 OPTIONAL: Final = (

@@ -20,9 +20,11 @@ class EhqRule:
             import ehq
             from ehq.evaluation.classifier import classify_response
         except ModuleNotFoundError as error:
+            from annotate.installing import how_to_add
+
             raise AnnotateError(
                 f"The rules of ehq need the package {error.name}, which is not installed.",
-                "Install it with: pip install 'annotate-judge[ehq]'",
+                f"Install it with: {how_to_add('ehq')}",
             ) from None
         self.version = str(ehq.__version__)
         self._classify: Callable[..., Any] = classify_response

@@ -252,7 +252,7 @@ def test_without_the_extra_it_is_one_line(
         "verify": ("verify", path),
     }
     code, _, err = call(*arguments[command], *by)
-    assert code == 2 and "annotate-judge[passphrase]" in err and err.count("\n") == 1
+    assert code == 2 and "[passphrase]" in err and err.count("\n") == 1
     if command == "pack":
         assert "No pack is out." in call("recall", study)[1]
 

@@ -116,7 +116,7 @@ def test_without_the_package_one_line_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "ehq", None)
     with pytest.raises(AnnotateError) as error:
         EhqRule()
-    assert "annotate-judge[ehq]" in error.value.hint
+    assert "[ehq]" in error.value.hint
 
 
 # --- matching ---------------------------------------------------------------------------------------

@@ -185,4 +185,4 @@ def test_without_the_extra_one_line_says_how_to_get_it(
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "textual_serve", None)
     assert run(["serve", str(study), "--port", "0"]) == 2
-    assert "annotate-judge[web]" in out.readouterr().err
+    assert "[web]" in out.readouterr().err
