@@ -1,4 +1,4 @@
-"""The command that adds an extra to this very installation: from where that came, with the program that made it."""
+"""The command that adds an extra to this very installation: from where that came, by the pip of its environment."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ def how_to_add(extra: str) -> str:
 
 
 def _installer() -> str:
-    if (Path(sys.prefix) / "pipx_metadata.json").is_file():
-        return f"pipx runpip {DISTRIBUTION} install"
-    if importlib.util.find_spec("pip") is None:  # an environment that uv made
+    if importlib.util.find_spec("pip") is None:  # sqlite-utils brings it so far, also where uv made the environment
         return f"uv pip install --python '{sys.prefix}'"
     nearest = shutil.which("pip")
     if nearest and Path(nearest).parent == Path(sys.executable).parent:

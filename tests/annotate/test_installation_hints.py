@@ -28,16 +28,14 @@ class Installed:
 
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., str]:
-    """``said(origin, mark)``: the hint in an environment with the file ``mark``, made from ``origin``."""
+    """``said(origin)``: the hint in an environment that was installed from ``origin``."""
 
-    def say(origin: dict[str, object] | None, mark: str = "", *, pip: bool = True) -> str:
+    def say(origin: dict[str, object] | None, *, pip: bool = True) -> str:
         monkeypatch.setattr(importlib.metadata, "distribution", lambda _: Installed(origin))
         monkeypatch.setattr(importlib.util, "find_spec", lambda _: object() if pip else None)
         monkeypatch.setattr(sys, "prefix", str(tmp_path))
         monkeypatch.setattr(sys, "executable", str(tmp_path / "bin" / "python"))
         monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-        if mark:
-            (tmp_path / mark).write_text("", "utf-8")
         return installing.how_to_add("pdf")
 
     return say
@@ -63,9 +61,8 @@ def test_from_the_same_place_where_it_came_from_one(said: Callable[..., str]) ->
     assert said(git).endswith("'annotate-judge[pdf] @ git+https://x.org/a.git@abc'")
 
 
-def test_with_the_program_that_made_the_environment(said: Callable[..., str], tmp_path: Path) -> None:
+def test_by_uv_where_the_environment_has_no_pip(said: Callable[..., str], tmp_path: Path) -> None:
     assert said(None, pip=False) == f"uv pip install --python '{tmp_path}' 'annotate-judge[pdf]'"
-    assert said(None, "pipx_metadata.json") == "pipx runpip annotate-judge install 'annotate-judge[pdf]'"
 
 
 def test_a_package_that_does_not_load_or_is_too_old_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
