@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 class StudyFrames:
     """One study, read only. Every property is read anew; use it in a ``with`` block or call ``close``.
 
-    Coders go by their pseudonyms. Columns are those of the study file's records; nested values stay as they are.
+    Coders go by their pseudonyms. Columns are those of the study file's records, also where there is no row yet;
+    nested values stay as they are.
     """
 
     def __init__(self, study: Study) -> None:
@@ -28,14 +30,15 @@ class StudyFrames:
     @property
     def items(self) -> pd.DataFrame:
         """One row an item: key, question, gold answers, a column for each stratum field."""
-        from db.content import item_contents
+        from db.content import ItemContent, item_contents
 
-        return _frame([{**_without(item, "strata"), **item.strata} for item in item_contents(self._study)])
+        rows = [{**_without(item, "strata"), **item.strata} for item in item_contents(self._study)]
+        return _frame(rows, _names(ItemContent, "strata"))
 
     @property
     def responses(self) -> pd.DataFrame:
         """One row a response, with the mapped label of each judge in a column ``judge:NAME``."""
-        from db.content import response_contents
+        from db.content import ResponseContent, response_contents
         from db.corpus import response_rows
         from db.facts import judge_ids
 
@@ -46,12 +49,12 @@ class StudyFrames:
         for response in response_contents(self._study):
             place = (response.item, response.model, response.condition, response.repeat)
             rows.append({**asdict(response), **dict(zip(judges, said[place], strict=True))})
-        return _frame(rows)
+        return _frame(rows, [*_names(ResponseContent), *judges])
 
     @property
     def labels(self) -> pd.DataFrame:
         """One row an assignment with what stands on it now, the record key, the design stratum and its probability."""
-        from db.labels import label_rows, unit_rows
+        from db.labels import LabelRow, label_rows, unit_rows
 
         units = {unit.unit: unit for unit in unit_rows(self._study, outside=True)}
         rows = []
@@ -59,14 +62,15 @@ class StudyFrames:
             unit = units[label.unit]
             key = {"item": unit.item, "model": unit.model, "condition": unit.condition, "repeat": unit.repeat}
             rows.append({**key, **_without(label, "coder"), "stratum": unit.stratum, "pi": unit.pi})
-        return _frame(rows)
+        keys = ["item", "model", "condition", "repeat"]
+        return _frame(rows, [*keys, *_names(LabelRow, "coder"), "stratum", "pi"])
 
     @property
     def events(self) -> pd.DataFrame:
         """One row an event of every log, as it was recorded."""
-        from db.history import log_events
+        from db.history import Event, log_events
 
-        return _frame([_without(event, "coder") for event in log_events(self._study)])
+        return _frame([_without(event, "coder") for event in log_events(self._study)], _names(Event, "coder"))
 
     @property
     def cells(self) -> pd.DataFrame:
@@ -80,7 +84,9 @@ class StudyFrames:
         columns = ["model", "condition", "technical", *field_names(self._study), *judges, "stratum"]
         found = corpus_cells(self._study, columns)
         rows = zip(found.rows, found.counts, strict=True)
-        return _frame([dict(zip(columns, row, strict=True)) | {"count": count} for row, count in rows])
+        return _frame(
+            [dict(zip(columns, row, strict=True)) | {"count": count} for row, count in rows], [*columns, "count"]
+        )
 
     def impact(self, *, judge_only: bool = False, **wanted: Any) -> ImpactResult:
         """Score impact, as `annotate impact`. ``wanted``: fields of `annotate.analysis.whole.Wanted`."""
@@ -119,7 +125,12 @@ def _without(record: Any, name: str) -> dict[str, Any]:
     return {key: value for key, value in asdict(record).items() if key != name}
 
 
-def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+def _names(record: type, without: str = "") -> list[str]:
+    return [field.name for field in fields(record) if field.name != without]
+
+
+def _frame(rows: list[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
+    """The rows; where there is none, the columns that they would have."""
     import pandas as pd
 
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows) if rows else pd.DataFrame(columns=list(columns))

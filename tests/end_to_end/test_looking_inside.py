@@ -33,6 +33,15 @@ def test_a_study_as_data_frames(coded_study: Path) -> None:
     assert coded_study.read_bytes() == before
 
 
+def test_a_study_without_rows_has_the_columns_that_it_will_have(cli: Cli, tmp_path: Path, coded_study: Path) -> None:
+    cli("init", tmp_path / "new.db")
+    with annotate.open_study(tmp_path / "new.db") as new, annotate.open_study(coded_study) as coded:
+        for name in ("items", "responses", "labels", "events", "cells"):
+            there = [column for column in getattr(coded, name).columns if not column.startswith("judge:")]
+            assert len(getattr(new, name)) == 0
+            assert list(getattr(new, name).columns) == [c for c in there if c not in ("category", "subcategory")]
+
+
 def test_status_says_what_comes_next(cli: Cli, tmp_path: Path, ehq_study: Path) -> None:
     new = tmp_path / "new.db"
     cli("init", new)
