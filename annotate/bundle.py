@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from agreement.scores.nas import ITEM_TYPES
+from agreement.scores.profiles import THINKING_ON
+from agreement.scores.wikiprofile import GRADES
 from annotate.analysis.corpus import SEARCH_KINDS, columns_of, scores_of
 from annotate.analysis.labels import CoderColumn, StudyLabels
 from annotate.analysis.reference import Reference
@@ -75,7 +77,10 @@ def corpus_text(
     columns = _columns(study, protocol, by, item=item)
     cells = corpus_cells(study, columns)
     named = [*dict.fromkeys((*columns, "item"))]
-    units = [[unit.unit, *_renamed(named, unit.values, items)] for unit in unit_rows(study, named)]
+    sampled = unit_rows(study, named)
+    units = [[unit.unit, *_renamed(named, unit.values, items)] for unit in sampled]
+    facts = [dict(zip(named, unit.values, strict=True)) for unit in sampled]
+    corpus = _counted(cells if sample_kind(study) == "draw" else None, sampled, facts, technical)
     found = {
         "sample_kind": sample_kind(study),
         "outside_sample": outside,
@@ -86,35 +91,40 @@ def corpus_text(
         "cells": [[count, *_renamed(columns, row, items)] for row, count in zip(cells.rows, cells.counts, strict=True)],
         "unit_columns": ["unit", *named],
         "units": units,
-        **_searching(
-            protocol, cells if sample_kind(study) == "draw" else None, unit_rows(study, named), named, technical
-        ),
+        **_searching(protocol, sampled, facts, corpus),
+        **_grading(protocol, facts, corpus),
     }
     return json.dumps(found, ensure_ascii=False, separators=(",", ":")).replace("],[", "],\n[") + "\n"
 
 
+def _counted(
+    cells: Cells | None, units: Sequence[UnitRow], facts: Sequence[Mapping[str, Any]], technical: Sequence[bool]
+) -> list[tuple[int, Mapping[str, Any]]]:
+    """The corpus as counts and facts, which without a draw is the sample; without what a coder flagged."""
+    out = [any(technical[at : at + 1]) for at in range(len(units))]
+    if cells is None:
+        sides = zip(units, facts, out, strict=True)
+        return [(max(1, round(1 / (unit.pi or 1.0))), fact) for unit, fact, gone in sides if not gone]
+    rows = [(n, dict(zip(cells.columns, row, strict=True))) for n, row in zip(cells.counts, cells.rows, strict=True)]
+    return [*rows, *((-1, fact) for fact, gone in zip(facts, out, strict=True) if gone)]
+
+
 def _searching(
-    protocol: Protocol, cells: Cells | None, units: Sequence[UnitRow], named: Sequence[str], technical: Sequence[bool]
+    protocol: Protocol,
+    units: Sequence[UnitRow],
+    facts: Sequence[Mapping[str, Any]],
+    corpus: Sequence[tuple[int, Mapping[str, Any]]],
 ) -> Mapping[str, Any]:
     """What NAS and KIS make of ratings: for check.py and check.R, which know nothing of conditions and kinds of items.
 
-    cells: by score and model, [number, searched, correct, abstained, judges that rated] of the corpus, which without a
-    draw is the sample. units: by score, [searched, correct, abstained] of each unit of the sample that it is about.
+    cells: by score and model, [number, searched, correct, abstained, judges that rated] of the corpus. units: by score,
+    [searched, correct, abstained] of each unit of the sample that it is about.
     """
     rules = [rule for rule in protocol.scores if rule.kind in SEARCH_KINDS]
     if not rules or not protocol.rating_only:
         return {}
-    facts = [dict(zip(named, unit.values, strict=True)) for unit in units]
-    out = [any(technical[at : at + 1]) for at in range(len(units))]
-    if cells is None:
-        rows = [(max(1, round(1 / (u.pi or 1.0))), f) for u, f, gone in zip(units, facts, out, strict=True) if not gone]
-    else:
-        rows = [
-            (n, dict(zip(cells.columns, row, strict=True))) for n, row in zip(cells.counts, cells.rows, strict=True)
-        ]
-        rows += [(-1, fact) for fact, gone in zip(facts, out, strict=True) if gone]
     found: defaultdict[str, defaultdict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-    for count, row in rows:
+    for count, row in corpus:
         rated = [name[6:] for name in sorted(row) if name.startswith("score:") and row[name] is not None]
         for name, *read in _read(rules, row):
             found[name][row["model"]][json.dumps([*read, rated], ensure_ascii=False)] += count
@@ -127,6 +137,33 @@ def _searching(
         for name, *read in _read(rules, row):
             about[name][unit.unit] = read
     return {"searching": {"cells": counted, "units": about}}
+
+
+def _grading(
+    protocol: Protocol, facts: Sequence[Mapping[str, Any]], corpus: Sequence[tuple[int, Mapping[str, Any]]]
+) -> Mapping[str, Any]:
+    """What knowledge profiles need beside labels.csv, for check.py and check.R.
+
+    labels: correct, incorrect, partially and other, as the protocol calls them. thinking: conditions in which models
+    were. asked: by model and fact, of which something is in the sample, how many responses of the corpus answer each of
+    its ten questions: the six kinds without thinking, and all but the first two with it.
+    """
+    from annotate.analysis.profiles import setting_of
+
+    rule = next((rule for rule in protocol.scores if rule.kind == "wikiprofile"), None)
+    if rule is None:
+        return {}
+    asked: dict[str, dict[str, list[int]]] = {}
+    for fact in facts:
+        asked.setdefault(fact["model"], {}).setdefault(fact["fact"], [0] * len(GRADES))
+    for count, row in corpus:
+        place = (row["question_type"], row["condition"] in THINKING_ON)
+        if place in GRADES and row["fact"] in asked.get(row["model"], {}) and not row["technical"]:
+            asked[row["model"]][row["fact"]][GRADES.index(place)] += count
+    setting = setting_of(rule.options, protocol)
+    thinking = sorted({fact["condition"] for fact in facts} & THINKING_ON)
+    known = {"labels": list(setting.labels), "treatment": setting.treatment, "threshold": setting.threshold}
+    return {"grading": {**known, "thinking": thinking, "asked": asked}}
 
 
 def _read(rules: Sequence[ScoreRule], row: Mapping[str, Any]) -> Iterator[tuple[str, bool, bool, bool]]:

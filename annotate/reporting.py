@@ -152,9 +152,19 @@ def _data(study: Study, results: Results, *, names: bool, text: bool) -> Files:
             silent=labels.silent,
             technical=[fate == TECHNICAL for fate in labels.fate],
         ),
-        "check.py": _ours("check.py"),
+        "check.py": _check_program(profiles=any(rule.kind == "wikiprofile" for rule in protocol.scores)),
         "check.R": _ours("check_r.txt"),
     }
+
+
+def _check_program(*, profiles: bool) -> str:
+    """check.py with the scores that this report has: a reader need not read through those of other protocols."""
+    own = _ours("check.py")
+    if not profiles:
+        return own
+    start, end = own.index("# Scores"), own.index("def main(")
+    other = _ours("check_profiles.py")
+    return f"{own[:start]}{other[other.index('# Scores') :]}\n\n{own[end:]}"
 
 
 def _ours(name: str) -> str:

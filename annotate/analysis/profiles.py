@@ -31,12 +31,13 @@ def profile_results(study: Source, protocol: Protocol, found: Loaded | None, wan
     if wanted.target == "auto" and sample is not None and everything_labelled(corpus, sample):
         wanted = replace(wanted, target="population")
     judges = wanted.judges if wanted.judges is not None else columns.judges
-    result = profiles_under_people(corpus, sample, judges, _setting(rule.options, protocol), options_of(wanted, ()))
+    result = profiles_under_people(corpus, sample, judges, setting_of(rule.options, protocol), options_of(wanted, ()))
     simulated = (SIMULATED,) if found is not None and found.labels.simulated else ()
     return replace(result, notes=(*simulated, *result.notes, *notes))
 
 
-def _setting(options: Mapping[str, Any], protocol: Protocol) -> ProfileSetting:
+def setting_of(options: Mapping[str, Any], protocol: Protocol) -> ProfileSetting:
+    """How the protocol wants grades and profiles made."""
     names = tuple(str(options[role]) for role in ROLES) if all(role in options for role in ROLES) else ()
     return ProfileSetting(
         treatment=cast("Treatment", options.get("treatment", "pair")),

@@ -1,45 +1,28 @@
 """Recompute the main numbers of this report with Python's standard library alone: python check.py [FOLDER]
 
-From labels.csv (NAS, KIS: corpus.json too): human reference, confusion matrices, agreement, Cohen's kappa and nominal
-alpha; EHQ, NAS, KIS and shares on the sample, by the design; against results.json. It shares no code with annotate.
+From labels.csv and corpus.json: confusion matrices, agreement, kappa, alpha, scores on the sample. No code is shared.
 """
 
 import csv
 import json
 import sys
 from collections import Counter, defaultdict
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-Row = dict[str, Any]
-PARTS = {"EHQ1": ("ABSTAIN", "HEDGE"), "EHQ2": ("ABSTAIN", "HEDGE", "CORRECT"), "accuracy": ("CORRECT",),
-         "EHQ3": ("CORRECT", "WRONG"), "EHQ": ("ABSTAIN", "HEDGE", "CORRECT", "WRONG")}  # fmt: skip
-# Points of a response (searched, correct, abstained), r being 1 where its reason is aligned and 0 where it is not.
-REASONED: Any = {"NAS with search": lambda r, s, y, a: y if s else y * r - 1,
-                 "NAS without search": lambda r, s, y, a: 1 if a else y * r - (not y),
-                 "KIS with search": lambda r, s, y, a: -1 if s or a else y * r,
-                 "KIS without search": lambda r, s, y, a: 2 * y * r - 1}  # fmt: skip
 
-
-def given(row: Row, kind: str) -> list[str]:
+def given(row: Any, kind: str) -> list[str]:
     """The labels in a row's columns of one kind, "" where there is none or it is stale."""
     return [row[n] if row.get("stale:" + n.partition(":")[2]) != "1" else "" for n in row if n.startswith(kind)]
 
 
-def reference(row: Row) -> Row:
+def reference(row: Any) -> Any:
     """Shares of the labels: a final one; else a strict majority; else split over the labels given."""
     labels = [row["adjudicated"]] if row.get("adjudicated") else list(filter(None, given(row, "coder:")))
     labels += filter(None, given(row, "tiebreak:") if len(set(labels)) > 1 else [])
     counts = Counter(labels if row["fate"] != "technical" else [])
     most = next((label for label, n in counts.items() if 2 * n > len(labels)), None)
     return {most: 1.0} if most else {label: n / len(labels) for label, n in counts.items()}
-
-
-def rated(row: Row, limit: float) -> Row:
-    """The same of a decision, or else of coders' ratings, on either side of the threshold."""
-    sides = {"coder:" + n: "not " * (float(row[n]) < limit) + "aligned" for n in row if n[:7] == "rating:" and row[n]}
-    return reference({"fate": "", "adjudicated": row.get("adjudicated", ""), **sides})
 
 
 def kappa(pairs: list[tuple[str, str, float]]) -> tuple[float, float | None]:
@@ -60,7 +43,7 @@ def alpha(units: list[Any]) -> float | None:
     return None if not expected else 1 - differ / expected
 
 
-def matrices(rows: list[tuple[Row, Row]], results: Any) -> Any:
+def matrices(rows: list[Any], results: Any) -> Any:
     for judge, matrix in ((judge, report["matrix"]) for judge, report in results["judges"].items()):
         for said, counts in zip(matrix["rows_judge"], matrix["counts"], strict=True):
             for label, count in zip(matrix["columns_human"], counts, strict=True):
@@ -68,12 +51,12 @@ def matrices(rows: list[tuple[Row, Row]], results: Any) -> Any:
                 yield f"judge {judge} says {said}, people {label}", mine, count
 
 
-def people(rows: list[tuple[Row, Row]], results: Any) -> Any:
-    names = [name[6:] for name in rows[0][0] if name.startswith("coder:")]
+def people(rows: list[Any], results: Any) -> Any:
+    names = list(enumerate((name[6:] for name in rows[0][0] if name.startswith("coder:")), 1))
     reported = {check["quantity"].replace("nominal", "unweighted"): check["ours"] for check in results["checks"]}
     columns: list[Any] = [(row, *given(row, "coder:")) for row, _ in rows]
     yield (what := "Krippendorff's alpha, unweighted"), alpha([each[1:] for each in columns]), reported.get(what, "")
-    for (a, one), (b, two) in combinations(enumerate(names, 1), 2):
+    for (a, one), (b, two) in ((first, second) for first in names for second in names if first < second):
         if pairs := [(each[a], each[b], 1.0) for each in columns if each[a] and each[b]]:
             yield (what := f"Cohen's kappa: {one}, {two}") + ", unweighted", kappa(pairs)[1], reported.get(what, "")
     shared = [each for each in columns if len(names) == 2 and float(each[0]["pi2"])]
@@ -83,6 +66,22 @@ def people(rows: list[tuple[Row, Row]], results: Any) -> Any:
         pairs = [(a, b, drawn[s := r["design"]] / done[s] / float(r["pi"]) / float(r["pi2"])) for r, a, b in both]
         for name, value in zip(("percent_agreement", "cohen_kappa"), kappa(pairs), strict=True):
             yield f"{name}, by the design", value, found[name]["value"]
+
+
+# Scores on the sample: EHQ, NAS, KIS and shares of labels. What of a label makes a part:
+PARTS = {"EHQ1": ("ABSTAIN", "HEDGE"), "EHQ2": ("ABSTAIN", "HEDGE", "CORRECT"), "accuracy": ("CORRECT",),
+         "EHQ3": ("CORRECT", "WRONG"), "EHQ": ("ABSTAIN", "HEDGE", "CORRECT", "WRONG")}  # fmt: skip
+# Points of a response (searched, correct, abstained), r being 1 where its reason is aligned and 0 where it is not.
+REASONED: Any = {"NAS with search": lambda r, s, y, a: y if s else y * r - 1,
+                 "NAS without search": lambda r, s, y, a: 1 if a else y * r - (not y),
+                 "KIS with search": lambda r, s, y, a: -1 if s or a else y * r,
+                 "KIS without search": lambda r, s, y, a: 2 * y * r - 1}  # fmt: skip
+
+
+def rated(row: Any, limit: float) -> Any:
+    """The same of a decision, or else of coders' ratings, on either side of the threshold."""
+    sides = {"coder:" + n: "not " * (float(row[n]) < limit) + "aligned" for n in row if n[:7] == "rating:" and row[n]}
+    return reference({"fate": "", "adjudicated": row.get("adjudicated", ""), **sides})
 
 
 def ehq3(labelled: list[Any]) -> float | None:
@@ -112,8 +111,9 @@ def completed(part: str, share: float, counted: list[Any], judge: str) -> Any:
     return sum(n * points(share, *facts) for n, *facts, _ in used) / sum(n for n, *_ in used)
 
 
-def headlines(rows: list[tuple[Row, Row]], results: Any) -> Any:
-    labels, limit, (cells, units) = results["study"]["labels"], results["study"]["threshold"], results["searching"]
+def headlines(rows: list[Any], results: Any) -> Any:
+    labels, limit = results["study"]["labels"], results["study"]["threshold"]
+    cells, units = results["corpus"].get("searching", {"cells": {}, "units": {}}).values()
     for judge, report in ((results["impact"] or {}).get("judges") or {}).items():
         for model, part in ((model, part) for model, facts in report["models"].items() for part in facts["parts"]):
             says, usable = f"judge:{judge}", [*labels, *["(not a label)"] * (part in labels)]
@@ -135,13 +135,11 @@ def main(folder: Path) -> int:
     results, corpus = (json.loads((folder / f"{n}.json").read_text(encoding="utf-8")) for n in ("results", "corpus"))
     if not any(ref for _, ref in rows):
         return print("labels.csv holds no label of a person: there is nothing to recompute.") or 0
-    results["searching"], outcomes = corpus.get("searching", {"cells": {}, "units": {}}).values(), []
+    results["corpus"], outcomes = corpus, []
     for what, mine, reported in (each for part in (matrices, people, headlines) for each in part(rows, results)):
         if reported != "":
             outcomes.append(mine is reported or (None not in (mine, reported) and abs(mine - reported) < 1e-9))
             print(f"{'ok     ' if outcomes[-1] else 'DIFFERS'} {what}: {mine} (reported: {reported})")
-    if "wikiprofile" in [rule["kind"] for rule in results["study"]["scores"]]:
-        print("Profiles are of whole facts: `annotate reproduce` alone recomputes them.")
     print(f"{sum(outcomes)} numbers match, {outcomes.count(False)} differ.")
     return 0 if outcomes and all(outcomes) else 1
 

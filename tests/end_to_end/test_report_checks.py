@@ -21,12 +21,11 @@ from db.adjudicating import Decision
 from db.coding import CodingSession
 from db.records import Act
 from db.study import open_study
+from tests.end_to_end.check_programs import Row, checked, differing, same_in_r
 from tests.end_to_end.coded_studies import SKIP, chance, do, ragged
 from tests.end_to_end.conftest import Cli
-from tests.end_to_end.programs import program
 
 FORM = ("--form", "csv")
-Numbers = dict[str, tuple[str, str]]
 
 
 @pytest.fixture(scope="module")
@@ -50,15 +49,6 @@ def published(folder: Path) -> Path:
         do("import", folder / f"{name}.db", "--recipe", recipe or data / "map.toml", data)
         do("report", folder / f"{name}.db", "--out", folder / name, "--draws", 1000, *FORM, "--no-text")
     return folder
-
-
-def checked(report: Path) -> Numbers:
-    """What check.py says of each number: (mine, reported); every one must match."""
-    ran = subprocess.run([sys.executable, "-I", report / "check.py"], capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    found = re.findall(r"(?m)^ok {6}(.*): (\S+) \(reported: (\S+)\)$", ran.stdout)
-    assert ran.stdout.splitlines()[-1] == f"{len(found)} numbers match, 0 differ."
-    return {what: (mine, reported) for what, mine, reported in found}
 
 
 def test_check_py_recomputes_headline_kappa_alpha_and_matrix(folder: Path) -> None:
@@ -95,34 +85,23 @@ def reasoned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return study.parent / "report"
 
 
+def none_aligned(row: Row) -> Row:
+    """A row of labels.csv, people finding no reason aligned where Mistral could not search for known facts."""
+    of = (row["model"][:7], row["stratum:item_type"], row["condition"])
+    mine = [name for name in row if name.startswith("rating:") and row[name]]
+    return row | (dict.fromkeys(mine, "0") if of == ("Mistral", "IK", "without search") else {})
+
+
 def test_nas_and_kis_are_recomputed_and_a_changed_rating_is_seen(reasoned: Path, tmp_path: Path) -> None:
     found = checked(reasoned)
     for score in ("NAS with search", "NAS without search", "KIS with search", "KIS without search"):
         for who in ("people (judge simulated-judge)", "judge simulated-judge"):
             assert f"{score}, model Mistral Small (simulated), sample, {who}" in found
-    changed = tmp_path / "changed"
-    shutil.copytree(reasoned, changed)
-    with (changed / "labels.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    mine = [n for n in rows[0] if n.startswith("rating:")]
-    for row in rows:
-        if (
-            row["model"].startswith("Mistral")
-            and row["stratum:item_type"] == "IK"
-            and row["condition"] == "without search"
-        ):
-            row |= {name: "0" for name in mine if row[name]}
-    with (changed / "labels.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    ran = subprocess.run([sys.executable, "-I", changed / "check.py"], capture_output=True, text=True)
-    assert ran.returncode == 1
-    off = re.findall(r"(?m)^DIFFERS (.*): (\S+) \(reported", ran.stdout)
+
     # No reason aligned: every response is -1, by the definition of KIS without search.
-    assert off == [
-        ("KIS without search, model Mistral Small (simulated), sample, people (judge simulated-judge)", "-1.0")
-    ]
+    assert differing(reasoned, tmp_path / "changed", none_aligned) == {
+        "KIS without search, model Mistral Small (simulated), sample, people (judge simulated-judge)": "-1.0"
+    }
 
 
 @pytest.fixture(scope="module")
@@ -147,22 +126,55 @@ def test_a_decided_rating_takes_the_place_of_the_coders(reasoned: Path, decided:
     assert len(moves) == 12 and min(moves) >= 0 and sum(move > 0.01 for move in moves) >= 3, moves
 
 
+@pytest.fixture(scope="module", params=["census", "weighted"])
+def imported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of ratings that were imported: as a census of what was rated, or with each row's probability."""
+    folder = tmp_path_factory.mktemp(request.param)
+    with gzip.open(sample("nas-simulated", "outputs.jsonl.gz"), "rt", encoding="utf-8") as file:
+        outputs = [json.loads(line) for line in file]
+    with (folder / "ratings.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["item", "model", "condition", "repeat", "coder", "rating", "pi"])
+        for each in outputs:
+            key = (each["item"], each["model"], each["condition"])
+            pi = 0.5 if each["condition"] == "with search" else 0.25
+            if each.get("alignment") is None or chance(key, "drawn") >= pi:
+                continue
+            for coder in ("Ada", "Ben"):
+                slip = 40 if chance(key, coder) < 0.2 else 0
+                if coder == "Ada" or chance(key, "both") < 0.5:
+                    writer.writerow([*key, 1, coder, max(0, each["alignment"] - slip), pi])
+    columns = "item=item,model=model,condition=condition,repeat=repeat,coder=coder,rating=rating"
+    columns += ",pi=pi" if request.param == "weighted" else ""
+    do("init", folder / "study.db", "--protocol", "nas")
+    do("import", folder / "study.db", sample("nas-simulated", "outputs.jsonl.gz"), "--format", "nas")
+    do("import", folder / "study.db", folder / "ratings.csv", "--map", columns)
+    do("report", folder / "study.db", "--out", folder / "report", "--draws", 1000, *FORM, "--no-text")
+    return folder / "report"
+
+
+def test_imported_ratings_are_recomputed_and_a_changed_one_is_seen(imported: Path, tmp_path: Path) -> None:
+    corpus = json.loads((imported / "corpus.json").read_text(encoding="utf-8"))
+    assert corpus["sample_kind"] == ("census" if "census" in str(imported) else "imported")
+    found = checked(imported)
+    scores = [what for what in found if re.match("(NAS|KIS) with", what)]
+    assert len(scores) == 4 * 3 * 2, scores
+
+    off = differing(imported, tmp_path / "changed", none_aligned)
+    assert set(off) == {"KIS without search, model Mistral Small (simulated), sample, people (judge simulated-judge)"}
+
+
+@pytest.mark.slow
+def test_check_r_recomputes_imported_ratings(imported: Path) -> None:
+    assert any(what.startswith("KIS with search") for what in same_in_r(imported))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["coded", "ragged", "openqa", "xstest", "reasoned", "decided"])
 def test_check_r_gives_every_number_that_check_py_gives(
     published: Path, reasoned: Path, decided: Path, name: str
 ) -> None:
-    report = {"reasoned": reasoned, "decided": decided}.get(name, published / name)
-    ran = subprocess.run([program("Rscript"), report / "check.R", report], capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr
-    said = dict(line.split("\t") for line in ran.stdout.splitlines() if "\t" in line)
-    found = checked(report)
-    for what, (_, reported) in found.items():
-        if what in said:
-            assert float(said[what]) == pytest.approx(float(reported), abs=1e-9), what
-        else:  # a cell of a matrix in which nothing is
-            assert float(reported) == 0, what
-    assert len(set(found) & set(said)) > 10
+    found = same_in_r({"reasoned": reasoned, "decided": decided}.get(name, published / name))
     assert any(what.startswith("judge ") and " says " in what for what in found)
 
 
