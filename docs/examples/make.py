@@ -67,9 +67,10 @@ def xstest(study: Path) -> None:
     annotate("import", study, "--recipe", folder / "map.toml", folder)
 
 
-def pandalm(study: Path) -> None:
+def pandalm(study: Path, data: str | Path = "") -> None:
+    """Pairs of responses; ``data``: the folder of the test set, by default what the command line names."""
     annotate("init", study, "--protocol", "preference", "--title", "PandaLM test set")
-    annotate("import", study, "--recipe", "pandalm", sys.argv[1])
+    annotate("import", study, "--recipe", "pandalm", data or sys.argv[1])
 
 
 OPTIONS = {"xstest": ("--no-text",), "nas_simulated": ("--names",), "wikiprofile_simulated": ("--names",)}

@@ -22,7 +22,7 @@ from tests.end_to_end.test_report_files import _bare, _contents
 from tests.end_to_end.test_report_numbers import same_numbers, tied
 
 pytestmark = pytest.mark.slow
-STUDIES = ("ehq", "nas_simulated", "wikiprofile_simulated", "openqa", "xstest")
+STUDIES = ("ehq", "nas_simulated", "wikiprofile_simulated", "openqa", "xstest", "pandalm")
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,8 @@ def make() -> Iterator[Any]:
 @pytest.fixture(scope="module", params=STUDIES)
 def study(request: pytest.FixtureRequest, make: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp(request.param) / "study.db"
-    getattr(make, request.param)(path)
+    data = (request.getfixturevalue("shared_data") / "pandalm",) if request.param == "pandalm" else ()
+    getattr(make, request.param)(path, *data)
     write(path, "report")
     return path
 
