@@ -319,8 +319,11 @@ several), {draws} draws, nominal 95 %. The Monte Carlo standard error of a cover
 for means, difference estimator on totals for EHQ3 and EHQ, multiple imputation where whole questions of profiles were
 labelled. *sample difference*: the paired difference on the sample against that of the corpus. *ppi++*, *difference*,
 *pseudo-outcomes*: the estimators by name, against the population's value or (difference) the corpus's. Width and bias
-are in units of the score. The band is asked of *corpus*, which is the default.
+are in units of the score. The band is asked of *corpus*, which is the default; profiles have no band of their own.
+
+Defaults outside of their band: none.
 """
+OUTSIDE = "Defaults outside of their band: "
 
 
 def report(results: list[tuple[Scenario, Findings]], setup: Scenario, replications: int, engine: str) -> str:
@@ -385,6 +388,7 @@ def main() -> None:
         text = report(results, setup, replications, engine)
     else:
         text = renewed(TABLE.read_text(encoding="utf-8"), results, engine)
+    text = summed_up(text)
     if options.print:
         print(text)
     else:
@@ -400,6 +404,18 @@ def renewed(text: str, results: list[tuple[Scenario, Findings]], engine: str) ->
         title, body = section(scenario, found).lstrip("\n").removeprefix("## ").split("\n", 1)
         sections[title] = f"{title}\n\nEngine of commit {engine}, {today}.\n{body.rstrip()}\n"
     return "\n## ".join([head.rstrip("\n") + "\n", *(part.rstrip("\n") + "\n" for part in sections.values())])
+
+
+def summed_up(text: str) -> str:
+    """The table with the defaults that lie outside of their band named before it."""
+    lines, title, outside = text.split("\n"), "", []
+    for line in lines:
+        title = line.removeprefix("## ") if line.startswith("## ") else title
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) == 6 and cells[-1].startswith(("**below", "above")):
+            outside.append(f"{cells[0]} at {cells[2]} ({title})")
+    said = "; ".join(outside) or "none"
+    return "\n".join(f"{OUTSIDE}{said}." if line.startswith(OUTSIDE) else line for line in lines)
 
 
 if __name__ == "__main__":
