@@ -96,7 +96,11 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("corpus", choices=["wikiprofile", "graded"])
     parser.add_argument("out", type=Path)
-    parser.add_argument("--millions", type=int, default=1)
+    parser.add_argument("--millions", type=int, default=1, help="of graded")
+    parser.add_argument("--facts", type=int, default=FACTS, help="of wikiprofile")
     asked = parser.parse_args()
-    made = write_wikiprofile(asked.out) if asked.corpus == "wikiprofile" else write_graded(asked.out, asked.millions)
+    if asked.corpus == "wikiprofile":
+        made = write_wikiprofile(asked.out, facts=asked.facts)
+    else:
+        made = write_graded(asked.out, asked.millions)
     print(f"{made:,} records in {asked.out}")

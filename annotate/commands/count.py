@@ -44,7 +44,7 @@ def count(source: str, protocol: str, out: Path, with_items: bool, force: bool, 
     from annotate.counting.watching import Watching
     from annotate.protocols import load_protocol
 
-    check_target(out, force=force)
+    check_target(out, source=source, force=force)
     request = request_of(source, load_protocol(protocol), options, items=with_items)
     engine = engine_of(options)
     try:

@@ -27,7 +27,7 @@ def source_options(command: Command) -> Command:
                 default="duckdb",
                 show_default=True,
                 metavar="duckdb|spark://HOST:PORT|CONNECTION",
-                help="What counts: DuckDB here (or duckdb:///FILE), or a Spark cluster.",
+                help="What counts: DuckDB here, or Spark; or whose table: duckdb:///FILE, sqlite:///FILE, postgres://…",
             ),
             click.option(
                 "--engine-option",

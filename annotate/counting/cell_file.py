@@ -11,9 +11,11 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from annotate.counting.sources import CELLS_KEY
 from db.canonical import canonical_json, sha256_text
 from db.errors import AnnotateError
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
 SCHEMA = "annotate-cells/1"
 COUNT = "count"
-_KEY = b"annotate"
 
 
 class CellError(AnnotateError):
@@ -68,11 +69,14 @@ class CellTable:
         return sha256_text(canonical_json(self.facts()))
 
 
-def check_target(path: Path, *, force: bool = False) -> None:
+def check_target(path: Path, *, source: str = "", force: bool = False) -> None:
     """Raise CellError where a table cannot be written: a file is there, and ``force`` was not said, or it is no cells.
 
-    So that no slip of a name can replace the responses themselves.
+    So that no slip of a name can replace the responses themselves, nor a table lie among the files of its ``source``.
     """
+    if _among(path, source):
+        message = f"{path}: lies among the files of {source}, which would then be counted with their own cells."
+        raise CellError(message, "Name a file outside of it.")
     if not path.absolute().parent.is_dir():
         raise CellError(f"{path}: its folder is not there.", "Make it first.")
     if not path.exists():
@@ -83,11 +87,18 @@ def check_target(path: Path, *, force: bool = False) -> None:
         raise CellError(f"{path}: is no table of cells; --force writes over such only.", "Name another file.")
 
 
+def _among(path: Path, source: str) -> bool:
+    """Whether a folder or pattern would find the file."""
+    if Path(source).is_dir() and source:
+        return path.resolve().is_relative_to(Path(source).resolve())
+    return has_magic(source) and path.absolute().match(str(Path(source).absolute()))
+
+
 def _is_cells(path: Path) -> bool:
     import pyarrow.parquet as pq
 
     try:
-        return _KEY in (pq.read_schema(path).metadata or {})  # type: ignore[no-untyped-call]
+        return CELLS_KEY in (pq.read_schema(path).metadata or {})  # type: ignore[no-untyped-call]
     except (OSError, ValueError):
         return False
 
@@ -103,7 +114,7 @@ def write_cells(table: CellTable, path: Path, *, force: bool = False) -> None:
     columns = {name: _arrow(table.cells, name) for name in table.cells.names}
     columns[COUNT] = pa.array(table.cells.counts, pa.int64())
     about = {**table.facts(), "run": table.run, "digest": table.digest}
-    arrow = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(about, ensure_ascii=False).encode()})
+    arrow = pa.table(columns).replace_schema_metadata({CELLS_KEY: json.dumps(about, ensure_ascii=False).encode()})
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     private_file(partial)
     try:
@@ -125,7 +136,7 @@ def read_cells(path: str | Path) -> CellTable:
         raise CellError(f"{path}: there is no such file.", "annotate count SOURCE --protocol P --out FILE makes one.")
     try:
         arrow = pq.read_table(path, partitioning=None)  # type: ignore[no-untyped-call]
-        about = json.loads((arrow.schema.metadata or {})[_KEY])
+        about = json.loads((arrow.schema.metadata or {})[CELLS_KEY])
         names = {name: name for name in about["columns"]}
         table = CellTable(
             cells=of_arrow(arrow, names, COUNT),

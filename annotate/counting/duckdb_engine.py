@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import duckdb
@@ -76,7 +76,7 @@ class DuckDBEngine:
 
     def read(self, group: Group, columns: Sequence[str], *, raw: bool = False) -> Expression:
         reader = _reader(group, columns)
-        plain = [f"{_name(each)} AS c{at}" for at, each in enumerate(columns)]
+        plain = [f"{quoted(each)} AS c{at}" for at, each in enumerate(columns)]
         table = self._view(f"SELECT {', '.join(plain)}, filename AS file FROM {reader}")
         if raw:
             return table
@@ -93,7 +93,7 @@ class DuckDBEngine:
         kept = f"store_rejects = true, rejects_table = '{_REJECTED}', rejects_scan = '{_REJECTED}_scan'"
         for table in (_REJECTED, f"{_REJECTED}_scan"):
             self._execute(f"DROP TABLE IF EXISTS {table}")
-        every = " + ".join(f"count({_name(each)})" for each in columns)
+        every = " + ".join(f"count({quoted(each)})" for each in columns)
         self._execute(f"SELECT {every} FROM {_reader(group, columns, kept)}")
         rows = self._execute(
             f"SELECT s.file_path, count(DISTINCT r.line) FROM {_REJECTED} r JOIN {_REJECTED}_scan s"
@@ -101,10 +101,20 @@ class DuckDBEngine:
         )
         return {str(path): int(count) for path, count in rows}
 
-    def table(self, name: str) -> Expression | None:
-        query = "SELECT 1 FROM information_schema.tables WHERE table_name = ? AND table_schema = current_schema()"
-        found = self._con.execute(query, [name]).fetchall()
-        return None if not found else self._known(name)
+    def columns(self, name: str) -> tuple[str, ...] | None:
+        schema, _, own = name.rpartition(".")
+        query = (
+            "SELECT 1 FROM information_schema.tables WHERE (table_name = ? AND table_schema = current_schema())"
+            " OR (table_name = ? AND table_schema = ? AND table_catalog = current_database())"
+        )
+        found = self._con.execute(query, [name, own, schema]).fetchall()
+        return tuple(self._own(name).columns) if found else None
+
+    def table(self, name: str, columns: Sequence[str]) -> Expression:
+        return self._own(name).select(*columns)
+
+    def parts(self, name: str) -> Iterator[Expression]:
+        yield self._own(name)
 
     def run(self, expression: Expression) -> Any:
         try:
@@ -130,10 +140,17 @@ class DuckDBEngine:
         except duckdb.Error as error:
             raise _fault(error, self._secrets) from None
 
-    def _known(self, name: str) -> Expression:
+    def _own(self, name: str) -> Expression:
+        """A table of the database: one of this name, or of this schema.name."""
+        schema, _, own = name.rpartition(".")
+        query = "SELECT 1 FROM information_schema.tables WHERE table_name = ? AND table_schema = current_schema()"
+        plain = not schema or self._con.execute(query, [name]).fetchall()
+        return self._known(name) if plain else self._known(own, schema)
+
+    def _known(self, name: str, schema: str | None = None) -> Expression:
         with warnings.catch_warnings():  # ibis 12 calls what DuckDB 2.0 has given another name
             warnings.simplefilter("ignore", DeprecationWarning)
-            return self._ibis.table(name)
+            return self._ibis.table(name, database=schema)
 
     def _execute(self, sql: str) -> Any:
         try:
@@ -154,7 +171,7 @@ def _fault(error: Exception, secrets: Sequence[str]) -> EngineError:
 
 
 def _paths(group: Group) -> str:
-    return "[" + ", ".join(_text(_literal_path(str(path))) for path in group.files) + "]"
+    return "[" + ", ".join(quoted_text(_literal_path(str(path))) for path in group.files) + "]"
 
 
 def _lines(group: Group) -> str:
@@ -168,14 +185,14 @@ def _reader(group: Group, columns: Sequence[str], rejects: str = "ignore_errors 
     if group.kind == "parquet":
         return f"read_parquet({paths}, filename = true)"
     if group.kind == "jsonl":
-        types = "{" + ", ".join(f"{_text(each)}: 'VARCHAR'" for each in columns) + "}"
+        types = "{" + ", ".join(f"{quoted_text(each)}: 'VARCHAR'" for each in columns) + "}"
         return (
             f"read_json({paths}, format = 'newline_delimited', columns = {types}, filename = true, "
             f"ignore_errors = true, maximum_object_size = {_LONGEST})"
         )
-    types = "{" + ", ".join(f"{_text(each)}: 'VARCHAR'" for each in group.columns) + "}"
+    types = "{" + ", ".join(f"{quoted_text(each)}: 'VARCHAR'" for each in group.columns) + "}"
     return (
-        f"read_csv({paths}, auto_detect = false, header = true, delim = {_text(group.delimiter)}, quote = '\"', "
+        f"read_csv({paths}, auto_detect = false, header = true, delim = {quoted_text(group.delimiter)}, quote = '\"', "
         f"escape = '\"', columns = {types}, filename = true, max_line_size = {_LONGEST // 4}, "
         f"buffer_size = {_LONGEST}, {rejects})"
     )
@@ -184,14 +201,16 @@ def _reader(group: Group, columns: Sequence[str], rejects: str = "ignore_errors 
 def _stripped(name: str) -> str:
     """Blanks at both ends go, and what is empty then is null. Most texts begin and end in ASCII that is none: fast."""
     inner = f"{name} >= '!' AND {name} < chr(127) AND right({name}, 1) >= '!' AND right({name}, 1) < chr(127)"
-    return f"CASE WHEN {inner} THEN {name} ELSE nullif(trim({name}, {_text(BLANKS)}), '') END"
+    return f"CASE WHEN {inner} THEN {name} ELSE nullif(trim({name}, {quoted_text(BLANKS)}), '') END"
 
 
-def _text(value: str) -> str:
+def quoted_text(value: str) -> str:
+    """A text as a literal of SQL."""
     return "'" + value.replace("'", "''") + "'"
 
 
-def _name(value: str) -> str:
+def quoted(value: str) -> str:
+    """A name as SQL takes any."""
     return '"' + value.replace('"', '""') + '"'
 
 

@@ -1,11 +1,11 @@
-"""The engines that can count: DuckDB in this process, a file of DuckDB's, or a Spark cluster.
+"""The engines that can count: DuckDB in this process, a file of DuckDB's, a Spark cluster, or a table out of another.
 
 A connection string may hold secrets: none is printed, stored, or left in the text of an error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from annotate.counting.facts import Expression, Tools
@@ -42,8 +42,14 @@ class Engine(Protocol):
     def unread(self, group: Group, columns: Sequence[str]) -> dict[str, int]:
         """Records that the engine leaves out of `read` because they are not readable, by file."""
 
-    def table(self, name: str) -> Expression | None:
-        """A table of the engine's own, None where there is none of that name."""
+    def columns(self, name: str) -> tuple[str, ...] | None:
+        """Those of a table of the engine's own, None where there is none of that name."""
+
+    def table(self, name: str, columns: Sequence[str]) -> Expression:
+        """These columns of such a table."""
+
+    def parts(self, name: str) -> Iterator[Expression]:
+        """All columns of such a table: some rows after others, each good until the next are asked for."""
 
     def run(self, expression: Expression) -> Any:
         """The rows of an expression as a pyarrow table. Raises EngineError."""
@@ -56,16 +62,23 @@ class Engine(Protocol):
 
 
 def open_engine(name: str = DEFAULT, options: Mapping[str, str] | None = None) -> Engine:
-    """The engine that was named: ``duckdb``, ``duckdb:///FILE``, ``spark://HOST:PORT`` or ``local[N]`` (Spark in here).
+    """The engine that was named: ``duckdb``, ``duckdb:///FILE``, ``spark://HOST:PORT`` or ``local[N]`` (Spark in here),
+    or any other connection that ibis takes (``sqlite:///FILE``, ``postgres://USER@HOST/DB``), for its tables.
 
     ``options`` are the engine's own settings. Raises EngineError where there is no such engine, or it does not answer.
     """
     chosen = dict(options or {})
     family = "spark" if name.startswith(("spark://", "local[")) or name == "local" else name.partition(":")[0]
-    if family not in _EXTRAS:
-        hint = "Engines: duckdb, duckdb:///FILE.duckdb, spark://HOST:PORT (local[2] is Spark in this process)."
+    if family not in _EXTRAS and "://" not in name:
+        hint = (
+            "Engines: duckdb, duckdb:///FILE.duckdb, spark://HOST:PORT, local[2], or a connection: sqlite:///FILE.db."
+        )
         raise EngineError("There is no such engine to count with.", hint)
     try:
+        if family not in _EXTRAS:
+            from annotate.counting.connection_engine import ConnectionEngine
+
+            return ConnectionEngine(name, chosen)
         if family == "spark":
             from annotate.counting.spark_engine import SparkEngine
 
@@ -75,7 +88,7 @@ def open_engine(name: str = DEFAULT, options: Mapping[str, str] | None = None) -
         return DuckDBEngine(name.removeprefix("duckdb").removeprefix("://"), chosen)
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
-        hint = f"Install it with: pip install 'annotate-judge[{_EXTRAS[family]}]'"
+        hint = f"Install it with: pip install 'annotate-judge[{_EXTRAS.get(family, DEFAULT)}]'"
         raise EngineError(f"Counting with {family} needs {missing}, which is not installed.", hint) from None
 
 

@@ -87,12 +87,12 @@ def number(text: Expression) -> Read:
 
 
 def yes_no(text: Expression) -> Read:
-    """1, 0 or null; a column of truth values is one."""
+    """1, 0 or null; a column of truth values is one, and may be of whole numbers."""
     import ibis
 
     if text.type().is_boolean():
         return Read(text.cast("int64"), ibis.literal(False))
-    low = text.lower()
+    low = text.cast("string").lower()
     value = ibis.cases((low.isin(_YES), 1), (low.isin(_NO), 0), else_=ibis.null("int64")).cast("int64")
     return Read(value, text.notnull() & value.isnull())
 

@@ -15,10 +15,9 @@ from annotate.counting.sources import Group
 def raw_records(opened: Opened, keys: Sequence[str], *, whole: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """(item, whole key, record) of every record with one of the keys: whole ones, or where not ``whole`` items."""
     if opened.files is None:
-        own = opened.engine.table(opened.request.source)
-        assert own is not None
-        places = {name: f"c{at}" for at, name in enumerate(own.columns)}
-        yield from _of(opened, own.select(**{c: own[name] for name, c in places.items()}), places, keys, whole)
+        for own in opened.engine.parts(opened.request.source):
+            places = {name: f"c{at}" for at, name in enumerate(own.columns)}
+            yield from _of(opened, own.select(**{c: own[name] for name, c in places.items()}), places, keys, whole)
         return
     for group in opened.files.groups:
         yield from _of_group(opened, group, keys, whole)

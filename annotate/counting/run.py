@@ -56,17 +56,15 @@ class Opened:
 def open_source(engine: Engine, request: CountRequest) -> Opened:
     """Find the source and what its columns mean. Raises SourceError or AnnotateError with what does not fit."""
     files = find_files(request.source)
-    table = None
-    if files is None:
-        table = engine.table(request.source)
-        if table is None:
-            hint = "Name a folder, a pattern or a file; or a table of the engine that --engine names."
-            raise SourceError(f"{request.source}: there is no such file, and no such table.", hint)
-    columns = files.columns if files is not None else tuple(table.columns if table is not None else ())
+    columns = engine.columns(request.source) if files is None else files.columns
+    if columns is None:
+        hint = "Name a folder, a pattern or a file; or a table of the engine that --engine names."
+        raise SourceError(f"{request.source}: there is no such file, and no such table.", hint)
     shape = shape_of(request.format, request.options, columns, request.source)
     _check(engine, request.source, files, shape, columns)
     plan = plan_of(shape, request.protocol, items=request.items)
     groups = () if files is None else files.groups
+    table = None if files is not None else engine.table(request.source, names_of(shape))
     facts = facts_table(engine, groups, table, shape, plan, request.protocol)
     return Opened(request, engine, files, shape, plan, facts)
 

@@ -16,6 +16,8 @@ from annotate.importers.sources import SourceError, bare_suffix, detect_encoding
 
 READABLE = {suffix: kind for suffix, kind in KINDS.items() if kind != "json" and suffix != ".txt"}
 SUFFIXES = ", ".join(READABLE)
+CELLS_KEY = b"annotate"
+"""Under which the metadata of a table of cells hold what it is."""
 _PEEKED = 200
 
 
@@ -108,9 +110,13 @@ def _parquet_head(path: Path) -> tuple[tuple[Any, ...], int | None]:
     try:
         with pq.ParquetFile(path) as file:  # type: ignore[no-untyped-call]
             schema, rows = file.schema_arrow, int(file.metadata.num_rows)
+            cells = CELLS_KEY in (file.metadata.metadata or {})
     except (ArrowInvalid, OSError) as error:
         reason = str(error).splitlines()[0]
         raise SourceError(f"{path}: not readable as Parquet ({reason}).", "Write or copy it again.") from None
+    if cells:
+        message = f"{path}: is a table of cells that annotate count wrote, and holds no responses."
+        raise SourceError(message, "Keep it outside of what is counted.")
     return (tuple(schema.names), tuple(map(str, schema.types)), ""), rows
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import socket
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,14 +24,14 @@ from annotate.counting.facts import BLANKS, Expression, Tools
 from annotate.counting.sources import Group
 
 ANSWER_SECONDS, EXECUTOR_SECONDS = 5.0, 60.0
-_BROKEN = "_annotate_broken"
+_BROKEN, _LOG = "_annotate_broken", "spark.log.level"
 _SETTINGS = {
     "spark.app.name": "annotate count",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.caseSensitive": "true",
     "spark.sql.csv.parser.columnPruning.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
-    "spark.log.level": "ERROR",
+    _LOG: "ERROR",
 }
 
 
@@ -64,14 +66,7 @@ class SparkEngine:
         if master.startswith("spark://"):
             _answers(master)
         os.environ.setdefault("PYARROW_IGNORE_TIMEZONE", "1")
-        builder: Any = SparkSession.builder
-        for key, value in (_SETTINGS | dict(options)).items():
-            builder = builder.config(key, value)
-        try:
-            self._session: SparkSession = builder.master(master).getOrCreate()
-        except Exception as error:
-            message = f"Spark at {_shown(master)} could not be started ({told(error)})."
-            raise EngineError(message, "Is Java 17 installed, and is the master of the same version?") from None
+        self._session = _session(master, options)
         self._views = 0
         try:
             if master.startswith("spark://"):
@@ -105,8 +100,14 @@ class SparkEngine:
     def unread(self, group: Group, columns: Sequence[str]) -> dict[str, int]:
         return {}
 
-    def table(self, name: str) -> Expression | None:
-        return self._ibis.table(name) if name in self._ibis.list_tables() else None
+    def columns(self, name: str) -> tuple[str, ...] | None:
+        return tuple(self._ibis.table(name).columns) if name in self._ibis.list_tables() else None
+
+    def table(self, name: str, columns: Sequence[str]) -> Expression:
+        return self._ibis.table(name).select(*columns)
+
+    def parts(self, name: str) -> Iterator[Expression]:
+        yield self._ibis.table(name)
 
     def run(self, expression: Expression) -> Any:
         try:
@@ -157,6 +158,41 @@ class SparkEngine:
                 message = f"Spark at {_shown(master)} gave no worker within {EXECUTOR_SECONDS:.0f} seconds."
                 raise EngineError(message, "Start workers, or ask for less memory and fewer cores.")
             time.sleep(0.1)
+
+
+def _session(master: str, options: Mapping[str, str]) -> SparkSession:
+    """Raises EngineError where Java, or Spark, does not start."""
+    builder: Any = SparkSession.builder
+    for key, value in (_SETTINGS | dict(options)).items():
+        builder = builder.config(key, value)
+    with nullcontext() if _LOG in options else _aside():
+        try:
+            found: SparkSession = builder.master(master).getOrCreate()
+        except Exception as error:
+            message = f"Spark at {_shown(master)} could not be started ({told(error)})."
+            hint = f"Is Java 17 installed, and the master of its version? --engine-option {_LOG}=INFO tells more."
+            raise EngineError(message, hint) from None
+    return found
+
+
+@contextmanager
+def _aside() -> Iterator[None]:
+    """Java, when it starts in here, gets a file that is thrown away for its stderr: it would log over what is shown.
+
+    What goes wrong comes back as an exception.
+    """
+    try:
+        own = os.dup(2)
+    except OSError:  # there is no stderr
+        yield
+        return
+    try:
+        with tempfile.TemporaryFile() as log:
+            os.dup2(log.fileno(), 2)
+            yield
+    finally:
+        os.dup2(own, 2)
+        os.close(own)
 
 
 def _answers(master: str) -> None:

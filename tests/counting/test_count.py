@@ -19,6 +19,7 @@ import pytest
 pytest.importorskip("ibis")
 pytest.importorskip("duckdb")
 
+from annotate.__main__ import run
 from annotate.analysis.counted import CellsDoNotFit, CountedStudy
 from annotate.analysis.whole import Wanted, impact_results
 from annotate.counting import CellTable, CountRequest, count_source, open_engine, read_cells, write_cells
@@ -338,6 +339,27 @@ def test_force_writes_over_a_table_of_cells_and_over_nothing_else(engine: Engine
     write_cells(table, tmp_path / "c.parquet")
     write_cells(table, tmp_path / "c.parquet", force=True)
     assert read_cells(tmp_path / "c.parquet").digest == table.digest
+
+
+def test_cells_do_not_come_among_the_files_that_are_counted(
+    engine: Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = layout(tmp_path / "runs", graded(30), "parquet")
+    (runs / "deep").mkdir()
+    how = ["--protocol", "correctness", "--map", MAP]
+    for source, out in (
+        (runs, runs / "c.parquet"),
+        (runs, runs / "deep" / "c"),
+        (f"{runs}/*.parquet", runs / "c.parquet"),
+    ):
+        assert run(["count", str(source), *how, "--out", str(out)]) == 2
+        told = capsys.readouterr().err.strip()
+        assert f"lies among the files of {source}" in told and "Name a file outside of it." in told and "\n" not in told
+        assert not out.exists()
+    assert run(["count", f"{runs}/*.parquet", *how, "--out", str(runs / "c.cells")]) == 0
+    write_cells(read_cells(runs / "c.cells"), runs / "c.parquet")
+    with pytest.raises(SourceError, match=r"c\.parquet: is a table of cells that annotate count wrote"):
+        count_source(engine, ask(runs))
 
 
 def test_a_file_that_was_changed_is_refused(engine: Engine, tmp_path: Path) -> None:
