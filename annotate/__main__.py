@@ -70,7 +70,7 @@ def foreign_package() -> str:
             where = found or "nowhere"
             return (
                 f"The package '{name}' comes from {where}, not from annotate ({home}): another distribution has the "
-                "same package name. Install annotate-judge in an environment of its own (pipx install annotate-judge)."
+                "same package name. Install annotate-judge in an environment of its own (pipx install does that)."
             )
     return ""
 
