@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -26,8 +27,11 @@ def load_faults(modules: Sequence[str]) -> dict[str, str]:
     if not modules:
         return {}
     words = [sys.executable, "-c", _TRY, *modules]
+    where = os.environ | {"PYTHONIOENCODING": "utf-8"}
     try:
-        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False, timeout=SECONDS)
+        done = subprocess.run(
+            words, capture_output=True, encoding="utf-8", errors="replace", env=where, check=False, timeout=SECONDS
+        )
         printed, ended = done.stdout, f"Python ended with code {done.returncode} while it loaded"
     except subprocess.TimeoutExpired as error:
         printed = (error.stdout or b"").decode("utf-8", "replace") if isinstance(error.stdout, bytes) else ""
