@@ -7,20 +7,23 @@ page goes on in further ones. Letters that pdfLaTeX lacks are set by XeLaTeX and
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotate.console import visible
 from annotate.reports.document import Document, Table
-from annotate.reports.wrapping import seams, width
+from annotate.reports.long_names import short_names, shortened
+from annotate.reports.wrapping import width, wrapped
 
 ROWS = 44
-"""Rows of one table environment: what fits on a page."""
+"""Rows of one table environment, at most: what fits on a page."""
 LINE = 345.0
 """Points of a line in the class article; a wider page leaves room."""
 _SIZES = (("small", 4.85), ("footnotesize", 4.45), ("scriptsize", 4.2), ("tiny", 3.5))  # points of a letter
+_LINES = {"small": 44, "footnotesize": 50, "scriptsize": 58, "tiny": 76}  # of a page of that class
+_UNEVEN = 1.15  # lines of a paragraph are not full to their end
 _TIGHT = 4  # points of \\tabcolsep where a table is wide
-_WORD = 12
+_WORD, _RUN, _PIECE = 12, 20, 8
 # Size, letters from which on a column's cells are paragraphs, and how wide these are at least: tried in this order.
 _TRIES = (
     *(("small", 40.0, 22.0), ("footnotesize", 40.0, 22.0), ("small", 26.0, 16.0), ("footnotesize", 26.0, 16.0)),
@@ -36,6 +39,7 @@ _TEX = {
     "×": r"\(\times\)", "±": r"\(\pm\)", "≤": r"\(\le\)", "≥": r"\(\ge\)", "·": r"\(\cdot\)",
 }  # fmt: skip
 _TIE = "\u00a0"
+_JOINT = re.compile(r"(?<=[-_/.:,;@|=+…])(?=\S)")
 _INTERVAL = re.compile(r"\[[-+\d.]+, [-+\d.]+\]")
 _MINUS = re.compile(r"(?<![^\s\[(+])-(?=\d)")
 _LIGATURES = "-`',"  # two of them in a row would be set as one other mark
@@ -62,6 +66,14 @@ class _Layout:
         shown = zip(sides, self.shares, strict=True)
         return "".join(side if share is None else f"p{{{share:.3f}\\linewidth}}" for side, share in shown)
 
+    def lines(self, row: Sequence[str]) -> int:
+        """How many lines a row takes, about."""
+        points = dict(_SIZES)[self.size]
+        widths = ((share, _letters(text) * points) for share, text in zip(self.shares, row, strict=True))
+        return max(
+            (1 if share is None else 1 + int(_UNEVEN * wide / (share * LINE)) for share, wide in widths), default=1
+        )
+
     def cell(self, at: int, text: str) -> str:
         if self.shares[at] is None:
             return tex(text)
@@ -72,20 +84,64 @@ class _Layout:
         return " & ".join(self.cell(at, text) for at, text in enumerate(cells)) + r" \tabularnewline"
 
 
+_FULL = _Layout("footnotesize", (0.25, 0.68), (), True)
+"""The layout of names in full."""
+
+
 def to_latex(document: Document, name: str, table: Table) -> str:
-    r"""Table environments for \input, with a caption and the label ``tab:NAME``."""
-    heads = [document.line(cell) for cell in table.header]
-    cells = [[document.line(cell) for cell in row] for row in table.rows]
-    layout = _layout(heads, cells, table.right)
-    caption = tex(document.line(table.title)) or tex(name.replace("-", " "))
-    note = f"\\\\[2pt] {{\\footnotesize {tex(document.line(table.note))}}}" if table.note else ""
-    lines: list[str] = []
-    for first in range(0, max(len(cells), 1), ROWS):
-        begun = [f"\\caption{{{caption}}}", f"\\label{{tab:{name}}}"] if not first else [f"{caption} (continued)\\\\"]
-        end = note if first + ROWS >= len(cells) else ""
-        lines += _environment(begun, layout, heads, cells[first : first + ROWS], end)
+    r"""Table environments for \input, with a caption and the label ``tab:NAME``; names in full in one of their own."""
+    names = short_names(table)
+    heads = [shortened(document, cell, names) for cell in table.header]
+    cells = [[shortened(document, cell, names) for cell in row] for row in table.rows]
+    caption = shortened(document, table.title, names) or name.replace("-", " ")
+    note = shortened(document, table.note, names)
+    lines = _environments(_layout(heads, cells, table.right), caption, name, heads, cells, note)
+    if names:
+        lines += _environments(
+            _FULL, f"{caption} (names in full)", "", ["in the table", "in full"], _in_full(names), ""
+        )
     text = "\n".join(lines) + "\n"
     return f"{_NAMED}\n{text}" if "\\studychar{" in text else text
+
+
+def _in_full(names: Mapping[str, str]) -> list[list[str]]:
+    """What stands in the table, and the name; a name that would fill a page goes on in further rows."""
+    rows: list[list[str]] = []
+    for full, short in names.items():
+        parts = wrapped(full, 100 if any(map(_unknown, full)) else 1000)
+        rows += [["" if at else short, part] for at, part in enumerate(parts)]
+    return rows
+
+
+def _environments(
+    layout: _Layout, caption: str, name: str, heads: Sequence[str], cells: Sequence[Sequence[str]], note: str
+) -> list[str]:
+    """As many environments as the rows need pages; ``name``: of the label, "" for none."""
+    pages = _pages(layout, caption, heads, cells, note)
+    below = f"\\\\[2pt] {{\\footnotesize {tex(note)}}}" if note else ""
+    lines: list[str] = []
+    for at, rows in enumerate(pages):
+        begun = [f"\\caption{{{tex(caption)}}}", *([f"\\label{{tab:{name}}}"] if name else [])]
+        begun = [f"{tex(caption)} (continued)\\\\"] if at else begun
+        lines += _environment(begun, layout, heads, rows, below if at == len(pages) - 1 else "")
+    return lines
+
+
+def _pages(
+    layout: _Layout, caption: str, heads: Sequence[str], cells: Sequence[Sequence[str]], note: str
+) -> list[list[Sequence[str]]]:
+    """The rows of each page, by the lines that they take."""
+    around = (len(caption) + len(note)) // 70 + layout.lines(heads)
+    room, used = max(_LINES[layout.size] - around, 1), 0
+    pages: list[list[Sequence[str]]] = [[]]
+    for row in cells:
+        lines = layout.lines(row)
+        if pages[-1] and (used + lines > room or len(pages[-1]) == ROWS):
+            pages.append([])
+            used = 0
+        pages[-1].append(row)
+        used += lines
+    return pages
 
 
 def _environment(
@@ -121,13 +177,14 @@ def _letters(text: str) -> float:
     """The width of a text in letters of the usual width."""
     narrow = sum(mark in " .,;:'!|()[]ijlt" for mark in text)
     wide = sum(mark.isupper() or mark in "mw%+-<>κ" for mark in text)
-    return width(text) - 0.35 * narrow + 0.5 * wide
+    named = sum(map(_unknown, text))
+    return width(text) - 0.35 * narrow + 0.5 * wide + 1.5 * text.count("…") + 7 * named
 
 
 def _parts(text: str) -> list[str]:
     """The parts of a paragraph between which a line may break."""
     words = _words(text)
-    return [part for word in words for part in (seams(word) if _long(word) else (word,))]
+    return [part for word in words for part in (_pieces(word) if _long(word) else (word,))]
 
 
 def _words(text: str) -> list[str]:
@@ -136,8 +193,25 @@ def _words(text: str) -> list[str]:
     return _INTERVAL.sub(lambda found: found.group().replace(" ", _TIE), shown).split(" ")
 
 
+def _pieces(word: str) -> list[str]:
+    """A long word at its joints; between them in pieces where it is no word of any language, or none that TeX sets."""
+    return [part for run in _JOINT.split(word) for part in _cut(run)]
+
+
+def _cut(run: str) -> list[str]:
+    if any(map(_unknown, run)):
+        return list(run)
+    step = _PIECE if len(run) > _RUN else len(run)
+    return [run[at : at + step] for at in range(0, len(run), step)]
+
+
+def _unknown(mark: str) -> bool:
+    """Whether pdfLaTeX names the letter in place of setting it."""
+    return mark not in _TEX and mark not in (_TIE, "−") and not _KNOWN.match(mark)
+
+
 def _long(word: str) -> bool:
-    return len(word) > _WORD and _TIE not in word
+    return _TIE not in word and (len(word) > _WORD or any(map(_unknown, word)))
 
 
 def _shares(
@@ -157,7 +231,7 @@ def _shares(
 
 def _breakable(text: str) -> str:
     """As ``tex``; long words may break where a name has its joints."""
-    words = ("\\allowbreak{}".join(map(tex, seams(word))) if _long(word) else tex(word) for word in _words(text))
+    words = ("\\allowbreak{}".join(map(tex, _pieces(word))) if _long(word) else tex(word) for word in _words(text))
     return " ".join(words)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import unicodedata
@@ -10,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from annotate.__main__ import run
+from annotate.reports.contents import report_document
 from annotate.reports.document import Document, Name, Table
 from annotate.reports.latex import tex, to_latex
+from annotate.reports.table_files import tables_of
 from tests.end_to_end.programs import program
 from tests.tui.hostile import CORPUS
 
@@ -50,9 +53,49 @@ def test_every_table_compiles_and_none_is_wider_than_the_page(templates: Path, t
     text, log = compiled(tmp_path, files, preamble)
     assert [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log) if float(points) > 3] == []
     assert "Overfull \\vbox" not in log
+    assert "Float too large" not in log
     for caption in ("EHQ, before and after", "agreement between people", "Files that were read"):
         assert bare(caption) in bare(text)
     assert re.search(r"0\.\d{3} \[0\.\d{3}, 0\.\d{3}\]", text)
+
+
+LONG = {
+    "with joints": "organisation-{}/a-model-with-a-very-long-name-v2.5:instruct-" * 20,
+    "without": "abcdefghij{}" * 80,
+    "with spaces": "A Very Long Name Of Model {} " * 30,
+    "in letters that pdfLaTeX lacks": "模型{}" * 200,
+}
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_names_of_480_letters_are_shortened_in_the_tables_and_stand_in_full_beneath(
+    templates: Path, tmp_path: Path, kind: str
+) -> None:
+    report = tmp_path / "report"
+    assert run(["report", str(templates / "coded.db"), "--out", str(report), "--draws", "1000", "--form", "csv"]) == 0
+    written = (report / "results.json").read_text(encoding="utf-8")
+    models = list(json.loads(written)["impact"]["judges"]["ehq-rules"]["models"])
+    assert len(models) == 4
+    long = [LONG[kind].replace("{}", str(at))[:479].strip() + "x" for at in range(4)]
+    for model, name in zip(models, long, strict=True):
+        written = written.replace(json.dumps(model)[1:-1], name)
+    document = report_document(json.loads(written))
+    files = []
+    for name, table in tables_of(document):
+        files.append(tmp_path / f"{name}.tex")
+        files[-1].write_text(to_latex(document, name, table), encoding="utf-8")
+    text, log = compiled(tmp_path, files)
+    assert [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log) if float(points) > 3] == []
+    assert "Overfull \\vbox" not in log
+    assert "Float too large" not in log
+    table = to_latex(document, "changed", dict(tables_of(document))["what-changed-ehq-before-and-after"])
+    rows, _, full = table.partition("(names in full)")
+    assert len({line.split("&")[0] for line in rows.splitlines() if line.count("&") == 7}) == 5  # a head, four models
+    assert max(map(len, rows.splitlines())) < 1000
+    if "lacks" not in kind:
+        for name in long:
+            assert bare(tex(name)) in bare(full.replace("\\allowbreak{}", ""))
+            assert bare(name)[:200] in bare(text)
 
 
 @pytest.mark.parametrize("preamble", ["", "\\usepackage[T1]{fontenc}"])
