@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import ibis
@@ -21,6 +22,7 @@ from annotate.counting.facts import Expression
 from annotate.counting.run import Opened
 from db.columns import NO_VALUE, plain_value
 from db.population import JUDGE_LABEL
+from db.random_numbers import SEPARATOR
 from db.records import UnitFilter
 from db.samples import Stratum, UnitKind
 from db.source_draw import FoundUnit
@@ -116,16 +118,15 @@ def _below(
 
 
 def _any_of(frame: Expression, columns: Sequence[str], bounds: Mapping[tuple[str, ...], str]) -> Expression:
-    """The bound that goes with each stratum; nothing of any other."""
+    """Below the bound that goes with its stratum; nothing of any other.
+
+    Looked up, for with a case for each stratum Spark's own code would become longer than Java takes.
+    """
     if not columns:
         return frame["u"] < bounds[()]
-    cases = []
-    for name, bound in bounds.items():
-        same = frame[columns[0]] == name[0]
-        for column, value in zip(columns[1:], name[1:], strict=True):
-            same = same & (frame[column] == value)
-        cases.append((same, bound))
-    return frame["u"] < ibis.cases(*cases, else_="")
+    stratum = reduce(lambda one, other: one + ibis.literal(SEPARATOR) + other, (frame[each] for each in columns))
+    known: Any = ibis.map([SEPARATOR.join(name) for name in bounds], list(bounds.values()))
+    return frame["u"] < known.get(stratum, "")
 
 
 def _contradicting(opened: Opened, keys: set[str]) -> set[str]:
