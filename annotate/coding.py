@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import sys
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +31,10 @@ def run_session(
     if coder is None and not pack:
         from click import UsageError
 
+        if not path.exists():
+            from db.faults import gone
+
+            raise gone(path)
         raise UsageError("Missing option '--coder'.")
     gc.disable()  # while the desk is loaded; it turns it on itself
     try:
@@ -43,12 +49,13 @@ def run_session(
             "keymap_path": keymap,
             "take_over": take_over,
         }
-        if pack:
-            from annotate.packing import code_pack
+        with redirect_stdout(sys.stderr) if plain and as_json else nullcontext():  # stdout is for the document alone
+            if pack:
+                from annotate.packing import code_pack
 
-            summary = code_pack(path, coder, passphrase_file=passphrase_file, **options)
-        else:
-            summary = run_coding(path, coder or "", parse_protocol, read_protocol=parse_protocol, **options)
+                summary = code_pack(path, coder, passphrase_file=passphrase_file, **options)
+            else:
+                summary = run_coding(path, coder or "", parse_protocol, read_protocol=parse_protocol, **options)
     finally:
         gc.enable()
     _say(summary, as_json, plain)

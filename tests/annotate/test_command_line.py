@@ -96,12 +96,10 @@ def test_every_help_has_an_example_that_calls_it(name: str, capsys: pytest.Captu
 
 
 def test_every_command_speaks_to_machines() -> None:
-    """--json on everything that gives a result; the rest prints a text for another program."""
     for command in commands():
         parts = list(command.commands.values()) if isinstance(command, click.Group) else [command]
         for part in parts:
-            if command.name not in ("demo", "schema", "completion"):
-                assert "--json" in [option for each in part.params for option in each.opts], part.name
+            assert "--json" in [option for each in part.params for option in each.opts], part.name
 
 
 @pytest.mark.parametrize(
@@ -114,6 +112,7 @@ def test_every_command_speaks_to_machines() -> None:
         (["protocol", "check", "nowhere.toml"], 2, "There is no protocol 'nowhere.toml'"),
         (["sample", "nowhere.db", "--n", "0"], 2, "0 is not in the range x>=1"),
         (["import", "nowhere.db"], 2, "there is no such file"),
+        (["code", "nowhere.pack"], 2, "there is no such file"),
     ],
 )
 def test_every_mistake_is_one_clear_line(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import annotate
+from tests.conftest import REPOSITORY
 from tests.end_to_end.conftest import Cli
 
 
@@ -143,3 +147,20 @@ def test_tables_can_be_read_line_by_line(
     said = cli("status", coded_study, *(["--plain"] if how == "option" else [])).out
     assert "judge: ehq-rules; outputs: 480; not a label: 0; missing: 0" in said.splitlines()
     assert not set(said) & set("─│┃━")
+
+
+def test_coding_line_by_line_leaves_stdout_to_the_document(cli: Cli, ehq_study: Path, tmp_path: Path) -> None:
+    cli("sample", ehq_study, "--n", 200)
+    cli("assign", ehq_study, "--coders", "Ada")
+    done = subprocess.run(
+        [sys.executable, "-m", "annotate", "code", str(ehq_study), "--coder", "Ada", "--plain", "--json"],
+        input="a\nw\nq\ny\n",
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    document = json.loads(done.stdout)
+    assert (document["coder"], document["items"]) == ("Ada", 2)
+    assert "saved: item 2, WRONG" in done.stderr
+    assert "there is no such file" in cli("code", tmp_path / "ada.pack", code=2).err
