@@ -26,7 +26,7 @@ def load_faults(modules: Sequence[str]) -> dict[str, str]:
     """Why each of ``modules`` that is installed does not load; those that do are left out."""
     if not modules:
         return {}
-    words = [sys.executable, "-c", _TRY, *modules]
+    words = [sys.executable, "-P", "-c", _TRY, *modules]  # -P: no module of the folder in which this runs
     where = os.environ | {"PYTHONIOENCODING": "utf-8"}
     try:
         done = subprocess.run(

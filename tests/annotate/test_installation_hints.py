@@ -74,7 +74,10 @@ def test_a_package_that_does_not_load_or_is_too_old_is_named(tmp_path: Path, mon
         "broken_one": "ImportError: no libfoo.so.1 (it was there)",
         "fatal_one": "Python ended with code 7 while it loaded",
     }
-    assert load_faults([]) == {}
+    monkeypatch.delenv("PYTHONPATH")
+    (tmp_path / "csv.py").write_text("raise ImportError('of the folder')\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert load_faults(["csv"]) == load_faults([]) == {}
     monkeypatch.setattr(checkup, "load_faults", lambda _: {"pandas": "ImportError: no libfoo.so.1"})
     monkeypatch.setattr(checkup, "minimum_versions", lambda: {"numpy": "999.1", "rich": "1"})
     found = {each.what: each for each in checkup.examine()}
