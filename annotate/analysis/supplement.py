@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from annotate.analysis.whole import Wanted
 
 
+NO_WHOLE = "knowledge profiles need whole questions or whole facts, and people labelled single responses"
+
+
 @dataclass(frozen=True, slots=True)
 class Supplement:
     """flow: see ``flow_facts``. oneself: agreement of each coder with themselves; judges_oneself: of each judge that
@@ -101,6 +104,8 @@ def _missing(
             yield NotRun(f"Threshold sweep, judge {judge}", "no rating of the judge is cut at a threshold here")
         if sides is not None and (sides["fairness"] is None or len(sides["fairness"]["levels"]) < 2):
             yield NotRun(f"Fairness, judge {judge}", "there is one model and one stratum only")
+    if results.judges and results.impact is not None and results.impact.judge_only:
+        yield NotRun("Scores under people, and fairness of judges", NO_WHOLE)
     if results.judges and not found.attempts:
         yield NotRun("Responses that try to set their own grade", "no drawn response looks like one")
     for check in results.checks:

@@ -112,3 +112,24 @@ def test_a_changed_label_is_seen(report: Path, tmp_path: Path) -> None:
 def test_check_r_says_the_same(report: Path) -> None:
     found = same_in_r(report)
     assert any(what.startswith("questions above the threshold") for what in found)
+
+
+def test_single_responses_give_no_profile_under_people_and_the_report_says_why(tmp_path: Path) -> None:
+    study = tmp_path / "study.db"
+    do("init", study, "--protocol", "wikiprofile")
+    do("import", study, "--format", "wikiprofile", sample("wikiprofile-simulated", "responses.jsonl.gz"))
+    do("sample", study, "--n", 120, "--by", "model", "--seed", 3, "--anyway")
+    chosen = drawn(study)
+    with (tmp_path / "labels.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["item", "model", "condition", "repeat", "coder", "label"])
+        for key, each in records():
+            if key in chosen:
+                writer.writerows((*key, coder, label) for coder, label in people(key, each))
+    do("import", study, tmp_path / "labels.csv", "--map", KEY)
+    do("report", study, "--out", tmp_path / "report", "--draws", 1000, "--form", "markdown", "--no-text")
+    said = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "knowledge profiles need whole questions or whole facts, and people labelled single responses" in said
+    found = checked(tmp_path / "report")
+    assert found
+    assert not any("sample" in what for what in found)
