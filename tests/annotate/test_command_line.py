@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -72,6 +71,7 @@ def test_status_loads_no_numbers(tmp_path: Path) -> None:
 
 def test_help_is_fast() -> None:
     """CPU time of the whole process, the best of three: the wall clock of a shared machine says little."""
+    resource = pytest.importorskip("resource")
     best = 9.0
     for _ in range(3):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import pty
 import select
 import signal
 import struct
 import sys
-import termios
 import time
 from pathlib import Path
+
+import pytest
+
+fcntl, pty, termios = (pytest.importorskip(name) for name in ("fcntl", "pty", "termios"))  # Windows has none of them
 
 LAUNCH = Path(__file__).with_name("launch.py")
 
