@@ -101,13 +101,17 @@ class SparkEngine:
         return {}
 
     def columns(self, name: str) -> tuple[str, ...] | None:
-        return tuple(self._ibis.table(name).columns) if name in self._ibis.list_tables() else None
+        try:
+            there = self._session.catalog.tableExists(name)
+        except Exception:  # what can be no name of a table
+            return None
+        return tuple(self._own(name).columns) if there else None
 
     def table(self, name: str, columns: Sequence[str]) -> Expression:
-        return self._ibis.table(name).select(*columns)
+        return self._own(name).select(*columns)
 
     def parts(self, name: str) -> Iterator[Expression]:
-        yield self._ibis.table(name)
+        yield self._own(name)
 
     def run(self, expression: Expression) -> Any:
         try:
@@ -125,6 +129,10 @@ class SparkEngine:
 
     def close(self) -> None:
         self._session.stop()
+
+    def _own(self, name: str) -> Expression:
+        schema, _, own = name.rpartition(".")
+        return self._ibis.table(own, database=schema or None)
 
     def _view(self, frame: DataFrame) -> Expression:
         self._views += 1

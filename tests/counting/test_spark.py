@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -22,16 +24,20 @@ pytest.importorskip("pyspark")
 
 from annotate.__main__ import run
 from annotate.counting import CellTable, CountRequest, count_source, open_engine
+from annotate.counting.drawing import Draw, draw_units, fetch_records
 from annotate.counting.engines import EngineError
+from annotate.counting.run import count_opened, open_source
 from annotate.protocols import load_protocol
 from benchmarks.counting_corpus import write_wikiprofile
 from db.labels import unit_rows
+from db.samples import Stratum
 from db.study import open_study
 from tests.counting.cluster import Cluster, start_cluster
 from tests.counting.corpora import MAP, graded, layout, write_csv, write_jsonl
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.filterwarnings("default")]
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
@@ -209,10 +215,38 @@ def _kill_while_counting(tmp_path: Path, mine: Cluster) -> None:
     assert seen, "no moment was seen at which some tasks were finished and others pending"
     assert found.digest == expected.digest
     events = [
-        json.loads(line)["Event"] for path in log.rglob("*") if path.is_file() and path.stat().st_size
+        json.loads(line) for path in log.rglob("*") if path.is_file() and path.stat().st_size
         for line in path.read_text("utf-8").split("\n") if line.startswith("{")
     ]  # fmt: skip
-    assert "SparkListenerExecutorRemoved" in events
+    names = [event["Event"] for event in events]
+    lost, ends = names.index("SparkListenerExecutorRemoved"), [at for at, n in enumerate(names) if n.endswith("JobEnd")]
+    assert lost < ends[-1], "the worker was lost after the work was done"
+    assert all(events[at]["Job Result"]["Result"] == "JobSucceeded" for at in ends)
+
+
+def test_a_table_of_sparks_catalog_is_counted_and_drawn_from(tmp_path: Path) -> None:
+    rows = graded(120)
+    source = layout(tmp_path / "runs", rows, "parquet")
+    engine: Any = open_engine("local[1]", SETTINGS | {"spark.sql.warehouse.dir": str(tmp_path / "house")})
+    try:
+        engine._session.read.parquet(str(source)).createOrReplaceTempView("here")
+        engine._session.sql("CREATE DATABASE lab")
+        engine._session.read.parquet(str(source)).write.saveAsTable("lab.runs")
+        names = ("here", "lab.runs", str(source))
+        opened = [
+            open_source(engine, CountRequest(each, load_protocol("correctness"), options={"map": MAP}))
+            for each in names
+        ]
+        assert len({count_opened(each).digest for each in opened}) == 1
+        strata = (Stratum({"model": "modèle 1"}, 40, 9),)
+        ways = []
+        for each in opened:
+            units = draw_units(each, Draw("7", ("model",), "response", None, (), strata))
+            ways.append((units, fetch_records(each, units, "response")))
+        assert ways[0] == ways[1] == ways[2]
+        assert engine.columns("lab.nothing") is None and engine.columns("no/such folder") is None
+    finally:
+        engine.close()
 
 
 def test_a_master_that_is_not_there_is_one_line() -> None:
@@ -222,3 +256,15 @@ def test_a_master_that_is_not_there_is_one_line() -> None:
             open_engine(address)
         assert "\n" not in str(error.value) and "hush" not in str(error.value)
     assert time.monotonic() - start < 20
+
+
+def test_spark_in_this_process_says_nothing_of_its_own(tmp_path: Path) -> None:
+    """In a process of its own, since Java starts once in each."""
+    source = layout(tmp_path / "runs", graded(60), "parquet")
+    words = ["count", str(source), "--protocol", "correctness", "--map", MAP, "--out", str(tmp_path / "a.cells")]
+    done = subprocess.run(
+        [sys.executable, "-m", "annotate", *words, "--engine", "local[1]", *options()],
+        capture_output=True, text=True, check=True, timeout=300, env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+    )  # fmt: skip
+    other = [line for line in done.stderr.splitlines() if not line.startswith(("Counting", "no label"))]
+    assert not other
