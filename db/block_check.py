@@ -45,7 +45,11 @@ def response_columns(block: RowBlock, checker: Checker) -> Values | None:
     content = _content(block)
     if content is None:
         return None
-    return {**block.key, **content, "digest": _digests(content, len(block.rows))}
+    try:
+        digests = _digests(content, len(block.rows))
+    except UnicodeEncodeError:  # half a surrogate
+        return None
+    return {**block.key, **content, "digest": digests}
 
 
 def judge_columns(judge: JudgeColumns) -> Values | None:
@@ -58,7 +62,8 @@ def judge_columns(judge: JudgeColumns) -> Values | None:
     if any(score is not None and score != score for score in found.get("score", ())):
         return None
     if "raw" in found:
-        found["raw_key"] = [None if raw is None else raw.strip() for raw in found["raw"]]
+        keys = [None if raw is None else raw.strip() for raw in found["raw"]]
+        found["raw_key"] = found["raw"] if keys == found["raw"] else keys
     return found
 
 
@@ -92,7 +97,7 @@ def _content(block: RowBlock) -> Values | None:
 def _staged(field: str, values: Sequence[Any]) -> Sequence[Any] | None:
     """The values of one field as they are staged; None where one needs a look."""
     if field in _TEXTS:
-        return values if _storable(values) else None
+        return values if _whole_texts(values) else None
     if field == "searched":
         return [None if value is None else 1 if value else 0 for value in values]
     if field == "confidence_usable":
@@ -103,21 +108,25 @@ def _staged(field: str, values: Sequence[Any]) -> Sequence[Any] | None:
         texts = [canonical_json(value) if value else "{}" for value in values]
     except (TypeError, ValueError):
         return None
-    return texts if _storable(texts) else None
+    return texts if _whole_texts(texts) else None
 
 
 def _storable(values: Sequence[Any]) -> bool:
     """True where all are text that SQLite can hold, or nothing."""
-    if not set(map(type, values)) <= {str, _NOTHING}:
-        return False
-    text = "".join([value for value in values if value])
-    if "\0" in text:
+    if not _whole_texts(values):
         return False
     try:
-        text.encode()
+        "".join([value for value in values if value]).encode()
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _whole_texts(values: Sequence[Any]) -> bool:
+    """True where all are text without a NUL, or nothing; half surrogates are seen when it is encoded."""
+    if not set(map(type, values)) <= {str, _NOTHING}:
+        return False
+    return "\0" not in "".join([value for value in values if value])
 
 
 def _good_confidence(content: Values) -> bool:
@@ -135,9 +144,12 @@ def _good_confidence(content: Values) -> bool:
 def _digests(content: Values, number: int) -> list[str]:
     """The digest of each response, as ``db.rowcheck`` makes it of one."""
     parts: list[Iterable[str]] = []
+    same = ""  # what all rows have in common, up to the next column that is named
     for _, column, usual in _CONTENT:
-        if column in content:
-            parts.append(["n\0" if value is None else f"s{value}\0" for value in content[column]])
-        else:
-            parts.append(repeat("n\0" if usual is None else f"s{usual}\0", number))
+        if column not in content:
+            same += "n\0" if usual is None else f"s{usual}\0"
+            continue
+        parts.append([f"{same}n\0" if value is None else f"{same}s{value}\0" for value in content[column]])
+        same = ""
+    parts.append(repeat(same, number))
     return [sha256("".join(part).encode()).hexdigest()[:DIGEST_LENGTH] for part in zip(*parts, strict=True)]

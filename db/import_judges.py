@@ -32,6 +32,11 @@ _INSERT_LINKED = """
     LEFT JOIN staging.sources o ON o.position = s.source
     WHERE s.n BETWEEN :low AND :high ORDER BY s.n
     ON CONFLICT (judge_id, response_id, repeat) DO NOTHING"""
+# The key of a label that came with its response in one block.
+_FILL_IN = """
+    UPDATE staging.judge_labels AS s
+    SET (item, model, condition) = (SELECT r.item, r.model, r.condition FROM staging.responses r WHERE r.n = s.link)
+    WHERE s.item IS NULL"""
 _LOST = f"""
     SELECT s.source, s.row, s.item, s.model, coalesce(s.repeat, sr.repeat), x.n IS NOT NULL, i.id IS NOT NULL
     {_FROM} WHERE r.id IS NULL OR x.n IS NOT NULL ORDER BY s.n"""
@@ -61,6 +66,7 @@ def store_judge_labels(run: Run, kinds: Mapping[str, str], default_kind: str) ->
     if run.read.linked and run.before_responses is not None:
         run.insert(JUDGE_LABELS, _INSERT_LINKED, before=run.before_responses)
     else:
+        run.connection.execute(_FILL_IN)
         resolve_repeats(run, "judge_labels", "s.judge, s.judge_repeat")
         run.insert(JUDGE_LABELS, _INSERT)
     if run.left(JUDGE_LABELS):
@@ -70,6 +76,7 @@ def store_judge_labels(run: Run, kinds: Mapping[str, str], default_kind: str) ->
 
 def _settle(run: Run) -> None:
     connection, mine = run.connection, {"import": run.id}
+    connection.execute(_FILL_IN)
     for source, row, item, model, repeat, refused, known in connection.execute(_LOST):
         run.reject(JUDGE_LABELS, source, row, unresolved(item, model, repeat, bool(refused), bool(known)))
     already, same = connection.execute(_SAME, mine).fetchone()

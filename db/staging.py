@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import repeat
 from pathlib import Path
 from typing import Any, cast
 
@@ -59,11 +58,13 @@ TABLES = {
 }
 
 _KEY_NAMES = ("item", "model", "condition")
-# What a column holds that a block does not name; anything else is NULL.
+# What a column holds that a block does not name; anything else is NULL. (Of a block's labels, item, model and condition
+# are NULL: they are those of the response that link names, see ``db.import_judges``.)
 _USUAL: Mapping[str, Mapping[str, str]] = {
     RESPONSES: {"model": "''", "condition": "''", "usable": "1", "extra": "'{}'"},
-    JUDGE_LABELS: {"model": "''", "condition": "''", "judge_repeat": "1"},
+    JUDGE_LABELS: {"judge_repeat": "1"},
 }
+_PAGE = 32768  # what is written once and read once, in order, needs few and large pages
 Streamed = ImportRow | RowBlock | Reject
 
 
@@ -99,6 +100,7 @@ def staging(connection: StudyConnection, folder: Path) -> Iterator[None]:
     private_file(path)
     connection.execute("ATTACH ? AS staging", (str(path),))
     try:
+        connection.execute(f"PRAGMA staging.page_size = {_PAGE}")
         connection.execute("PRAGMA staging.journal_mode = OFF")
         connection.execute("PRAGMA staging.synchronous = OFF")
         connection.execute("PRAGMA staging.cache_size = -16000")
@@ -192,19 +194,18 @@ class Stager:
         for _, item in block.items:
             self._take_one(item)
         self._flush()
-        place = {"source": repeat(block.source), "row": block.rows}
-        first = self._numbers(RESPONSES, len(block.rows))
-        numbers = range(first, first + len(block.rows))
+        count, each = len(block.rows), len(judges)
+        first, label = self._numbers(RESPONSES, count), self._numbers(JUDGE_LABELS, count * each)
         key, model, condition = (block.key[name][-1] if name in block.key else "" for name in _KEY_NAMES)
-        self._last = (key, model, condition, numbers[-1])
+        self._last = (key, model, condition, first + count - 1)
         self._last_repeat = block.key["repeat"][-1] if "repeat" in block.key else None
-        self._write(RESPONSES, {"n": numbers, **place, **responses})
-        first = self._numbers(JUDGE_LABELS, len(block.rows) * len(judges))
-        for number, (judge, columns) in enumerate(zip(block.judges, judges, strict=True), first):
-            order = range(number, number + len(block.rows) * len(judges), len(judges))
-            named = {"n": order, "link": numbers, **place, "judge": repeat(judge.judge), **block.key, **(columns or {})}
+        rows, place = _places(block)
+        self._write(RESPONSES, count, {**rows, **responses}, {**place, "n": f"{first} + ?1"})
+        repeats = {"repeat": block.key["repeat"]} if "repeat" in block.key else {}
+        for number, (judge, columns) in enumerate(zip(block.judges, judges, strict=True), label):
+            told = {"n": f"{number} + {each} * ?1", "link": f"{first} + ?1", "judge": _quoted(judge.judge)}
             self.read.judges[judge.judge] = None
-            self._write(JUDGE_LABELS, named)
+            self._write(JUDGE_LABELS, count, {**rows, **repeats, **(columns or {})}, {**place, **told})
 
     def _numbers(self, kind: str, count: int) -> int:
         """The first of so many new places in the stream."""
@@ -213,13 +214,18 @@ class Stager:
         self.read.rows[kind] += count
         return first
 
-    def _write(self, kind: str, columns: Mapping[str, Iterable[Any]]) -> None:
-        """Write staged columns; those that are not named have their usual value."""
-        usual = {name: value for name, value in _USUAL[kind].items() if name not in columns}
-        names, values = [*columns, *usual], ["?"] * len(columns) + list(usual.values())
-        sql = f"INSERT INTO staging.{TABLES[kind][0]} ({', '.join(names)}) VALUES ({', '.join(values)})"
+    def _write(self, kind: str, count: int, columns: Mapping[str, Sequence[Any]], told: Mapping[str, str]) -> None:
+        """Write ``count`` rows: the values of ``columns``, and as SQL what is ``told`` (?1: the row's place, from 0).
+
+        Columns that neither names have their usual value. A value is bound once though two columns hold it.
+        """
+        bound = {id(values): values for values in columns.values()}
+        number = {which: at for at, which in enumerate(bound, 2)}
+        usual = {name: value for name, value in _USUAL[kind].items() if name not in columns and name not in told}
+        values = {name: f"?{number[id(column)]}" for name, column in columns.items()} | usual | dict(told)
+        sql = f"INSERT INTO staging.{TABLES[kind][0]} ({', '.join(values)}) VALUES ({', '.join(values.values())})"
         self._connection.execute("BEGIN")
-        self._connection.executemany(sql, zip(*columns.values(), strict=False))
+        self._connection.executemany(sql, zip(range(count), *bound.values(), strict=True))
         self._connection.execute("COMMIT")
 
     def _take_one(self, row: ImportRow | Reject) -> None:
@@ -275,3 +281,15 @@ class Stager:
 
 def _insert_sql(name: str, columns: str) -> str:
     return f"INSERT INTO staging.{name} VALUES ({', '.join('?' * (columns.count(',') + 1))})"
+
+
+def _places(block: RowBlock) -> tuple[dict[str, Sequence[int]], dict[str, str]]:
+    """Where the rows of a block come from: columns of values, and columns as SQL."""
+    source = {"source": str(block.source)}
+    if isinstance(block.rows, range) and block.rows.step == 1:
+        return {}, {**source, "row": f"{block.rows.start} + ?1"}
+    return {"row": block.rows}, source
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
