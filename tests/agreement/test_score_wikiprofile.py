@@ -20,7 +20,7 @@ from agreement.impact.profile_impact import (
     profile_sweep,
     profile_table,
 )
-from agreement.impact.profile_imputation import imputed_profiles
+from agreement.impact.profile_imputation import imputed_profiles, imputed_settings
 from agreement.impact.records import Records, Sample
 from agreement.scores.profiles import fact_table, judge_outcomes, profiles_of
 from agreement.scores.wikiprofile import (
@@ -264,6 +264,19 @@ def test_whole_questions_are_imputed() -> None:
         assert abs((estimate.value or 0) - (true[part] or 0) / 100) < abs(
             found.judge["m"][part] - (true[part] or 0) / 100
         )
+
+
+def test_settings_together_give_what_each_gives_alone() -> None:
+    # One completion serves the treatments that ask the same of a question; each number stays that of its own run.
+    records, truth = judge_and_people(40)
+    chosen = records.item.codes % 3 == 0 if records.item is not None else np.zeros(len(records), np.bool_)
+    sample = Sample.of(records.take(chosen), np.eye(4)[truth[chosen]], inclusion=1 / 3, unit="item")
+    settings = [ProfileSetting("fact"), ProfileSetting("pair"), ProfileSetting("partial"), ProfileSetting("pair", 0.8)]
+    for target in ("corpus", "population"):
+        together = imputed_settings(records, sample, "grader", settings, draws=50, seed=3, target=target)
+        for setting in settings:
+            alone = imputed_profiles(records, sample, "grader", setting, draws=50, seed=3, target=target)
+            assert together[setting] == alone
 
 
 def test_single_responses_are_refused() -> None:
