@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from typing import Any, cast
 from db.backups import private_file
 from db.block_check import judge_columns, response_columns
 from db.connection import StudyConnection, roll_back
+from db.faults import translate
 from db.places import private_folder
 from db.records import HumanLabelRow, ImportRow, ItemRow, JudgeLabelRow, Reject, ResponseRow
 from db.row_block import RowBlock
@@ -100,20 +102,28 @@ def staging(connection: StudyConnection, folder: Path) -> Iterator[None]:
     private_file(path)
     connection.execute("ATTACH ? AS staging", (str(path),))
     try:
-        connection.execute(f"PRAGMA staging.page_size = {_PAGE}")
-        connection.execute("PRAGMA staging.journal_mode = OFF")
-        connection.execute("PRAGMA staging.synchronous = OFF")
-        connection.execute("PRAGMA staging.cache_size = -16000")
-        for name, columns in TABLES.values():
-            connection.execute(f"CREATE TABLE staging.{name} ({columns})")
-        connection.execute("CREATE TABLE staging.sources (position INTEGER PRIMARY KEY, id INTEGER, sha256 TEXT)")
-        connection.execute("CREATE TABLE staging.refused_responses (n INTEGER PRIMARY KEY)")
+        try:
+            _prepare(connection)
+        except sqlite3.Error as error:
+            raise translate(error, connection.path) from error
         yield
     finally:
         roll_back(connection)  # a full disk can end the reading inside one, and then nothing can be detached
         with suppress(Exception):
             connection.execute("DETACH staging")
         path.unlink(missing_ok=True)
+
+
+def _prepare(connection: StudyConnection) -> None:
+    """Make the empty tables."""
+    connection.execute(f"PRAGMA staging.page_size = {_PAGE}")
+    connection.execute("PRAGMA staging.journal_mode = OFF")
+    connection.execute("PRAGMA staging.synchronous = OFF")
+    connection.execute("PRAGMA staging.cache_size = -16000")
+    for name, columns in TABLES.values():
+        connection.execute(f"CREATE TABLE staging.{name} ({columns})")
+    connection.execute("CREATE TABLE staging.sources (position INTEGER PRIMARY KEY, id INTEGER, sha256 TEXT)")
+    connection.execute("CREATE TABLE staging.refused_responses (n INTEGER PRIMARY KEY)")
 
 
 class _RecentItems:
