@@ -212,8 +212,8 @@ memory is the most of them.
 One record holds a question, its category, a model, a response (about 230 characters) and a judge's label. `annotate
 import` stores it as an item (ten models share one), a response and a judge label, each checked, digested, keyed and
 accounted for, in one transaction; the time is that of the whole command. Memory grows until the page cache of 64 MB and
-the lists of keys and items lately seen are full, and not after: of the same records as Parquet, 100,000 took 258 MB at
-most, 1,000,000 took 314 and 4,000,000 took 318 (commit d8648f3). The peers put the same records unchecked into one
+the lists of keys and items lately seen are full, and not after: of the same records as Parquet, 100,000 took about
+260 MB, 1,000,000 about 315 and 4,000,000 318 (commit d8648f3). The peers put the same records unchecked into one
 table.
 
 | records | file | what | wall s | processor s | records/s (wall) | records/s (processor) | most MB | time / ours |
