@@ -49,6 +49,7 @@ def start_cluster(folder: Path, workers: int = 2) -> Cluster:
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_DAEMON_MEMORY": "256m",
         "SPARK_LOG_DIR": str(folder),
+        "SPARK_LOCAL_DIRS": str(folder),  # what a killed worker leaves goes with the folder
     }
 
     def spawn(name: str, *words: str) -> subprocess.Popen[bytes]:
