@@ -150,7 +150,7 @@ def check_identity(connection: StudyConnection, application: int = APPLICATION_I
     if version > LATEST:
         raise NewerStudy(
             f"{connection.path}: was written by a newer version (format {version}; this one knows {LATEST}).",
-            "Upgrade: pip install --upgrade annotate-judge",
+            "Upgrade annotate-judge, in the way that it was installed.",
         )
 
 

@@ -83,7 +83,7 @@ def check_format(connection: StudyConnection, path: Path) -> None:
     if found != FORMAT:
         raise NewerStudy(
             f"{path}: is a pack of another version (format {found}; this one knows {FORMAT}).",
-            "Use the version of annotate that made it: pip install --upgrade annotate-judge",
+            "Use the version of annotate that made it: upgrade annotate-judge, in the way that it was installed.",
         )
 
 

@@ -87,8 +87,10 @@ def open_engine(name: str = DEFAULT, options: Mapping[str, str] | None = None) -
 
         return DuckDBEngine(name.removeprefix("duckdb").removeprefix("://"), chosen)
     except ModuleNotFoundError as error:
+        from annotate.installing import how_to_add
+
         missing = (error.name or "").partition(".")[0]
-        hint = f"Install it with: pip install 'annotate-judge[{_EXTRAS.get(family, DEFAULT)}]'"
+        hint = f"Install it with: {how_to_add(_EXTRAS.get(family, DEFAULT))}"
         raise EngineError(f"Counting with {family} needs {missing}, which is not installed.", hint) from None
 
 
