@@ -98,7 +98,7 @@ def test_what_is_no_study_is_named(tmp_path: Path) -> None:
     assert isinstance(problem("table.csv"), NotAStudy)
     assert "not a study" in problem("other.db").message
     newer = problem("newer.db")
-    assert isinstance(newer, NewerStudy) and "pip install --upgrade" in newer.hint
+    assert isinstance(newer, NewerStudy) and "Upgrade annotate-judge" in newer.hint
     with pytest.raises(NotAStudy, match="is a folder"):
         open_study(tmp_path)
 
