@@ -122,15 +122,38 @@ def _fact_records(corpus: Records, first: FactTable, tables: dict[str, FactTable
     size = len(first.fact)
     names = corpus.fact.names if corpus.fact is not None else ()
     fact = Factor(first.fact, names)
-    empty, flags = np.full(size, -1, np.int64), np.full(size, -1, np.int8)
-    return Records(
-        labels=FACT_LABELS,
-        count=np.ones(size, np.int64),
+    return verdict_records(
+        FACT_LABELS,
         model=Factor(first.model, corpus.model.names),
-        condition=Factor.single(size),
         stratum=_fact_stratum(corpus, size, first),
         by={},
         judges={name: profiles_of(table, setting.treatment, setting.threshold) for name, table in tables.items()},
+        item=fact,
+        fact=fact,
+    )
+
+
+def verdict_records(
+    labels: tuple[str, ...],
+    *,
+    model: Factor,
+    stratum: Factor,
+    by: dict[str, Factor],
+    judges: dict[str, IntArray],
+    item: Factor,
+    fact: Factor,
+) -> Records:
+    """Records of verdicts worked out from several responses each, which have no rating, confidence or outcome."""
+    size = len(model.codes)
+    empty, flags = np.full(size, -1, np.int64), np.full(size, -1, np.int8)
+    return Records(
+        labels=labels,
+        count=np.ones(size, np.int64),
+        model=model,
+        condition=Factor.single(size),
+        stratum=stratum,
+        by=by,
+        judges=judges,
         ratings={},
         confidence=empty,
         grid=np.full(size, 100, np.int64),
@@ -139,7 +162,7 @@ def _fact_records(corpus: Records, first: FactTable, tables: dict[str, FactTable
         abstained=flags,
         searched=flags,
         technical=np.zeros(size, np.bool_),
-        item=fact,
+        item=item,
         fact=fact,
     )
 

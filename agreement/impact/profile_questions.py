@@ -16,7 +16,13 @@ from agreement.impact.columns import Factor
 from agreement.impact.engine import Options, score_impact
 from agreement.impact.estimate import Estimate
 from agreement.impact.fairness import Fairness
-from agreement.impact.profile_impact import ProfileSetting, match_facts, people_outcomes, responses_asked
+from agreement.impact.profile_impact import (
+    ProfileSetting,
+    match_facts,
+    people_outcomes,
+    responses_asked,
+    verdict_records,
+)
 from agreement.impact.records import FloatArray, IntArray, Records, Sample
 from agreement.impact.result import ImpactResult, JudgeImpact
 from agreement.scores.profiles import FactTable, fact_table, grade_places, judge_outcomes
@@ -124,20 +130,17 @@ def _verdicts(table: FactTable, setting: ProfileSetting) -> IntArray:
 
 def _records(corpus: Records, table: FactTable, there: np.ndarray, judges: dict[str, IntArray]) -> Records:
     fact, place = np.nonzero(there)
-    size, names = len(fact), corpus.fact.names if corpus.fact is not None else ()
+    names = corpus.fact.names if corpus.fact is not None else ()
     stratum, item = np.full(there.shape, -1, np.int64), np.full(there.shape, -1, np.int64)
     row, at = _places(corpus, table)
     used = at >= 0
     np.maximum.at(stratum, (row[used], at[used]), corpus.stratum.codes[used])
     if corpus.item is not None:
         np.maximum.at(item, (row[used], at[used]), corpus.item.codes[used])
-    empty, flags = np.full(size, -1, np.int64), np.full(size, -1, np.int8)
     kinds, switch = ([GRADES[each][side] for each in place.tolist()] for side in (0, 1))
-    return Records(
-        labels=VERDICTS,
-        count=np.ones(size, np.int64),
+    return verdict_records(
+        VERDICTS,
         model=Factor(table.model[fact], corpus.model.names),
-        condition=Factor.single(size),
         stratum=Factor(stratum[there], corpus.stratum.names),
         by={
             ASKED: Factor((place >= 2).astype(np.int64) + (place >= 6), GROUPS),
@@ -145,14 +148,6 @@ def _records(corpus: Records, table: FactTable, there: np.ndarray, judges: dict[
             THINKING: Factor.of(["on" if on else "off" for on in switch]),
         },
         judges=judges,
-        ratings={},
-        confidence=empty,
-        grid=np.full(size, 100, np.int64),
-        confidence_usable=np.ones(size, np.bool_),
-        correct=flags,
-        abstained=flags,
-        searched=flags,
-        technical=np.zeros(size, np.bool_),
         item=Factor(item[there], corpus.item.names) if corpus.item is not None else Factor(table.fact[fact], names),
         fact=Factor(table.fact[fact], names),
     )
